@@ -1,0 +1,93 @@
+# Only relative paths, and modules rather than console scripts: it works from any folder.
+PYTHON ?= python3
+VENV := .venv
+PY := $(VENV)/bin/python
+UV := $(VENV)/bin/uv
+READY := $(VENV)/.ready
+READY_DEV := $(VENV)/.ready-dev
+SOURCES := src tests scripts $(wildcard bench examples)
+UPGRADE ?=
+ARGS ?=
+
+export UV_PYTHON_DOWNLOADS := never
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+# The stamp holds the folder that was set up, so that a moved or copied one is set up again.
+MOVED := $(shell [ "$$(cat $(READY) 2>/dev/null)" = "$$(pwd -P)" ] || echo moved)
+COMPILE := $(UV) pip compile --quiet --universal --generate-hashes \
+	--no-emit-index-url --no-header --no-annotate $(UPGRADE)
+
+.PHONY: help setup setup-dev play test check fmt fmt-check lint type layers golden docs docs-check \
+	bench lock clean moved
+
+help:  ## show this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
+
+setup: $(READY)  ## install what a league needs, into .venv
+
+setup-dev: $(READY_DEV)  ## install the tools of a developer as well
+
+play: $(READY)  ## play a league on this machine (ARGS="--help" for its options)
+	@$(PY) -m agent_league play $(ARGS)
+
+test: $(READY_DEV)  ## run the tests
+	@$(PY) -m pytest -n 2 -q $(ARGS)
+
+check: fmt-check lint type layers test docs-check  ## everything that must hold before a commit
+
+fmt: $(READY_DEV)  ## format the code
+	@$(PY) -m ruff check --quiet --select I --fix . && $(PY) -m ruff format .
+
+fmt-check: $(READY_DEV)  ## fail if the code is not formatted
+	@$(PY) -m ruff format --check .
+
+lint: $(READY_DEV)  ## look for mistakes and bad habits
+	@$(PY) -m ruff check .
+
+type: $(READY_DEV)  ## check the types
+	@MYPYPATH=src:tests $(PY) -m mypy --explicit-package-bases $(SOURCES)
+
+layers: $(READY_DEV)  ## check that imports point down
+	@$(PY) -c 'from importlinter.cli import lint_imports_command; lint_imports_command()'
+
+golden: $(READY_DEV)  ## write the golden files that the code says now
+	@$(PY) -m pytest -n 2 -q --update-golden $(ARGS)
+
+docs: $(READY)  ## write the generated parts of the documentation
+	@$(PY) scripts/protocol_page.py
+
+docs-check: $(READY)  ## fail if a generated part is not current
+	@$(PY) scripts/protocol_page.py --check
+
+bench: $(READY_DEV)  ## measure how fast a league is
+	@$(PY) bench/league_bench.py $(ARGS)
+
+lock: $(READY)  ## pin the dependencies again (UPGRADE=--upgrade for newer ones)
+	@printf 'uv\nhatchling\neditables\n' | $(COMPILE) pyproject.toml - -o requirements.txt
+	@$(COMPILE) --group dev -c requirements.txt -o requirements-dev.txt
+
+clean:  ## remove everything that can be made again
+	@rm -rf $(VENV) dist .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	@find src tests scripts -name __pycache__ -prune -exec rm -rf {} +
+
+# requirements.txt also pins uv, and the build backend, so that nothing else is ever fetched.
+$(READY): requirements.txt pyproject.toml $(MOVED)
+	@command -v "$(PYTHON)" >/dev/null || { \
+	  echo "There is no $(PYTHON) here. Install Python 3.11 or newer, or say: make PYTHON=..."; exit 1; }
+	@"$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	  echo "This needs Python 3.11 or newer, and $(PYTHON) is $$("$(PYTHON)" -V 2>&1)."; \
+	  echo "hint: make PYTHON=python3.11 $(MAKECMDGOALS)"; exit 1; }
+	@"$(PYTHON)" -c 'import ensurepip, venv' 2>/dev/null || { \
+	  echo "This Python cannot make virtual environments."; \
+	  echo "hint: sudo apt install python3-venv"; exit 1; }
+	@echo "Setting up .venv (once) ..."
+	@"$(PYTHON)" -m venv $(VENV)
+	@awk '/^[a-z]/ { wanted = /^uv==/ } wanted' requirements.txt > $(VENV)/uv.txt
+	@$(PY) -m pip install -qq --require-hashes -r $(VENV)/uv.txt
+	@$(UV) pip install --quiet --python $(PY) --require-hashes -r requirements.txt
+	@$(UV) pip install --quiet --python $(PY) --no-deps --no-build-isolation --editable .
+	@pwd -P > $(READY)
+
+$(READY_DEV): $(READY) requirements-dev.txt
+	@$(UV) pip install --quiet --python $(PY) --require-hashes -r requirements-dev.txt
+	@touch $(READY_DEV)

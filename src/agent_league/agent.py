@@ -1,0 +1,189 @@
+"""What all three actors do: say who they are, reach others, answer by the class of a message."""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from typing import Any, Protocol
+
+from agent_league.clock import Clock, system_clock, written
+from agent_league.protocol import (
+    Acknowledgement,
+    LeagueError,
+    Message,
+    Notice,
+    Patience,
+    ProtocolError,
+    Role,
+    Stamp,
+)
+from agent_league.protocol.complaints import LeagueComplaint
+from agent_league.protocol.fields import VERSION
+from agent_league.protocol.registration import PlayerRegistered, RefereeRegistered
+from agent_league.protocol.rounds import LeagueCompleted
+from agent_league.transport.endpoint import Endpoint, Handler, Tool
+from agent_league.transport.exchange import Answer
+from agent_league.transport.http_server import Site
+from agent_league.transport.line import Line
+from agent_league.transport.retry import Breaker
+from agent_league.vocabulary import Json
+
+log = logging.getLogger("agent_league")
+
+BODY_LIMIT = 10 * 1024
+"""What the protocol allows a message to be long."""
+
+
+class Wire(Protocol):
+    """How bodies reach other agents: over HTTP, or in memory."""
+
+    def post(self, url: str, body: bytes, within: float) -> Awaitable[Answer]: ...
+
+    def reaches(self, url: str, within: float) -> Awaitable[bool]: ...
+
+
+class Agent:
+    """The common part of the league manager, a referee and a player."""
+
+    role: Role
+    body_limit = BODY_LIMIT
+
+    def __init__(
+        self,
+        name: str,
+        wire: Wire,
+        *,
+        patience: Patience | None = None,
+        clock: Clock = system_clock,
+    ) -> None:
+        self.name = name
+        """What the agent calls itself in `sender`; its id, once it has one."""
+        self.wire = wire
+        self.patience = patience or Patience()
+        self.clock = clock
+        self._lines: dict[str, Line] = {}
+        self._tasks: set[asyncio.Task[Any]] = set()
+
+    def handlers(self) -> Mapping[type[Message], Handler]:
+        """Return who answers which message."""
+        raise NotImplementedError
+
+    def tools(self) -> Mapping[str, Tool]:
+        """Return the tools that are not messages."""
+        return {}
+
+    def about(self) -> dict[str, Json]:
+        """Return what a person who opens this agent in a browser is told."""
+        return {"agent": self.role, "name": self.name, "protocol": VERSION, "endpoint": "/mcp"}
+
+    def ready(self) -> bool:
+        return True
+
+    def pages(self) -> Mapping[str, Callable[[], Json]]:
+        """Return what can be read with GET, by path."""
+        return {
+            "/": self.about,
+            "/healthz": lambda: {"status": "ok"},
+            "/readyz": lambda: {"status": "ready"} if self.ready() else None,
+        }
+
+    def look(self, path: str) -> Json | None:
+        """Return the page at *path*, or None if there is none."""
+        page = self.pages().get(path)
+        return page() if page else None
+
+    def site(self) -> Site:
+        """Return this agent as something that can be served."""
+        endpoint = Endpoint(self.handlers(), self.tools(), self.complaint)
+        return Site(
+            answer=endpoint.answer,
+            look=self.look,
+            body_limit=self.body_limit,
+            too_large=endpoint.too_large,
+        )
+
+    @property
+    def sender(self) -> str:
+        return f"{self.role}:{self.name}"
+
+    def stamp(self, conversation_id: str) -> Stamp:
+        return Stamp(
+            protocol=VERSION,
+            sender=self.sender,
+            timestamp=written(self.clock()),
+            conversation_id=conversation_id,
+        )
+
+    def complaint(self, error: ProtocolError) -> LeagueComplaint:
+        """Return *error* as the message that its sender is told."""
+        return LeagueComplaint(
+            **self.stamp(f"conv-error-{error.code.lower()}"),
+            error_code=error.code,
+            error_name=error.code.name,
+            error_description=error.code.name,
+            original_message_type=error.about,
+            detail=error.detail,
+            context=error.context or None,
+            retryable=error.code.retryable,
+        )
+
+    def line(self, url: str) -> Line:
+        """Return the one line to *url*: it remembers how the peer is called and how it fares."""
+        if url not in self._lines:
+            self._lines[url] = Line(url, self.wire.post, self.patience, Breaker())
+        return self._lines[url]
+
+    def spawn(self, work: Coroutine[Any, Any, Any]) -> None:
+        """Run *work* beside everything else, and say so if it fails."""
+        task = asyncio.get_running_loop().create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._finished)
+
+    def _finished(self, task: asyncio.Task[Any]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled() and (error := task.exception()):
+            log.error("%s: %r", self.sender, error, exc_info=error)
+
+    async def close(self) -> None:
+        """Stop what still runs beside."""
+        for task in list(self._tasks):
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+
+class NotAdmittedError(LeagueError):
+    """The league refused the registration; the sentence says why."""
+
+
+class Member(Agent):
+    """An agent that joins a league: a referee or a player."""
+
+    def __init__(self, name: str, wire: Wire, league_url: str, **options: Any) -> None:
+        super().__init__(name, wire, **options)
+        self.league_url = league_url
+        self.league_id = ""
+        self.token: str | None = None
+        self.over: asyncio.Event = asyncio.Event()
+        """Set when the league says that it is completed."""
+        self.final: LeagueCompleted | None = None
+
+    def ready(self) -> bool:
+        return self.token is not None
+
+    def admitted(self, reply: RefereeRegistered | PlayerRegistered, agent_id: str | None) -> None:
+        """Take the id and the token that the league gave, or raise `NotAdmittedError`."""
+        if reply.status != "ACCEPTED" or agent_id is None:
+            raise NotAdmittedError(reply.reason or "the league gave no reason")
+        self.name = agent_id
+        self.token = reply.auth_token
+        self.league_id = reply.league_id or ""
+
+    def league_over(self, notice: LeagueCompleted) -> Acknowledgement:
+        self.final = notice
+        self.over.set()
+        return Acknowledgement()
+
+
+def taken(notice: Notice) -> Acknowledgement:
+    """Take a notice that needs nothing done."""
+    log.info("%s from %s", type(notice).__name__, notice.sender)
+    return Acknowledgement()

@@ -1,0 +1,49 @@
+"""Things that are added by adding a file."""
+
+import importlib
+import pkgutil
+from collections.abc import Iterator, Mapping
+from importlib.metadata import entry_points
+from typing import Generic, TypeVar, cast
+
+T = TypeVar("T")
+
+
+class Catalogue(Mapping[str, T], Generic[T]):
+    """One entry per module of *package*, under the module's name; outsiders use entry points.
+
+    A module is imported when its entry is first asked for, never before.
+    """
+
+    def __init__(self, package: str, attribute: str) -> None:
+        self._package = package
+        self._attribute = attribute
+        self._loaded: dict[str, T] = {}
+
+    def __getitem__(self, name: str) -> T:
+        if name not in self._loaded:
+            self._loaded[name] = self._load(name)
+        return self._loaded[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._loaded or name in set(self)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(sorted(self._built_in() | entry_points(group=self._package).names))
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+    def _load(self, name: str) -> T:
+        if name in self._built_in():
+            module = importlib.import_module(f"{self._package}.{name}")
+            return cast("T", getattr(module, self._attribute))
+        for entry in entry_points(group=self._package, name=name):
+            return cast("T", entry.load())
+        raise KeyError(name)
+
+    def _built_in(self) -> set[str]:
+        package = importlib.import_module(self._package)
+        return {
+            m.name for m in pkgutil.iter_modules(package.__path__) if not m.name.startswith("_")
+        }

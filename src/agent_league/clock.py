@@ -1,0 +1,17 @@
+"""What time it is, handed in wherever it matters, so that a test owns the time."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import TypeAlias
+
+Clock: TypeAlias = Callable[[], datetime]
+"""Returns the present moment, in UTC."""
+
+
+def system_clock() -> datetime:
+    return datetime.now(UTC)  # noqa: TID251 - the one place that asks the machine
+
+
+def written(moment: datetime) -> str:
+    """Return *moment* as the protocol writes it: `2025-01-15T10:30:00.123Z`."""
+    return f"{moment.replace(tzinfo=None).isoformat(timespec='milliseconds')}Z"

@@ -1,0 +1,145 @@
+"""What the league answers when it is asked: pure looks at the season."""
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any, TypeAlias
+
+from agent_league.league.season import Season
+from agent_league.protocol import ErrorCode, ProtocolError, Role
+from agent_league.store.events import MatchEnded, ScheduledMatch
+from agent_league.vocabulary import Json
+
+Params: TypeAlias = Mapping[str, Json]
+Answer: TypeAlias = dict[str, Json]
+
+
+def standings(season: Season, params: Params) -> Answer:
+    return {"round_id": season.round_id, "standings": season.standings()}
+
+
+def schedule(season: Season, params: Params) -> Answer:
+    """Return all rounds, or the one that was asked for."""
+    wanted = params.get("round_id")
+    if wanted is None:
+        rounds = list(range(1, season.total_rounds + 1))
+    else:
+        rounds = [_round_id(season, wanted)]
+    return {"rounds": [_round(season, round_id) for round_id in rounds]}
+
+
+def next_match(season: Season, params: Params) -> Answer:
+    player = _player(season, params)
+    for round_id in range(max(1, season.round_id), season.total_rounds + 1):
+        for match in season.pairings(round_id):
+            if player in (match.first, match.second) and match.match_id not in season.results:
+                return {"next_match": _next(season, round_id, match, player)}
+    return {"next_match": None}
+
+
+def player_stats(season: Season, params: Params) -> Answer:
+    player = _player(season, params)
+    entry = season.roster[player]
+    shown = {"player_id": player, "display_name": entry.display_name, "state": entry.state}
+    ranked = [row for row in season.standings() if row.player_id == player]
+    if not ranked:
+        return {**shown, "rank": None, "played": 0, "matches": []}
+    row = ranked[0]
+    played = [ended for ended in season.results.values() if player in ended.players]
+    return {
+        **shown,
+        "rank": row.rank,
+        "played": row.played,
+        "wins": row.wins,
+        "draws": row.draws,
+        "losses": row.losses,
+        "technical_losses": season.row(player).technical_losses,
+        "points": row.points,
+        "matches": [_played(ended) for ended in played],
+    }
+
+
+def status(season: Season) -> Answer:
+    """Return where the league stands, for people; not one of the four queries."""
+    agents = [
+        {"agent_id": entry.agent_id, "role": entry.role, "display_name": entry.display_name}
+        | {"state": entry.state, "endpoint": entry.endpoint}
+        for entry in season.roster.of(Role.REFEREE, Role.PLAYER)
+    ]
+    return {
+        "league_id": season.settings.league_id,
+        "game_type": season.settings.game_type,
+        "stage": season.stage,
+        "round_id": season.round_id,
+        "total_rounds": season.total_rounds,
+        "matches_played": len(season.results),
+        "awaited_players": season.settings.awaited_players,
+        "agents": agents,
+    }
+
+
+ANSWERS: Mapping[str, Callable[[Season, Params], Answer]] = MappingProxyType(
+    {
+        "GET_STANDINGS": standings,
+        "GET_SCHEDULE": schedule,
+        "GET_NEXT_MATCH": next_match,
+        "GET_PLAYER_STATS": player_stats,
+    }
+)
+"""The four queries of the protocol."""
+
+
+def _round_id(season: Season, wanted: Json) -> int:
+    if type(wanted) is int and 1 <= wanted <= season.total_rounds:
+        return wanted
+    detail = f"round_id: expected an integer from 1 to {season.total_rounds}, got {wanted!r:.40}"
+    raise ProtocolError(ErrorCode.INVALID_FIELD_VALUE, detail)
+
+
+def _player(season: Season, params: Params) -> str:
+    player = params.get("player_id")
+    if player is None:
+        detail = "player_id: a required field is missing in query_params"
+        raise ProtocolError(ErrorCode.MISSING_REQUIRED_FIELD, detail)
+    entry = season.roster.get(player) if isinstance(player, str) else None
+    if entry is None or entry.role is not Role.PLAYER:
+        detail = f"Player ID {player!s:.40} not found in registry"
+        raise ProtocolError(ErrorCode.PLAYER_NOT_REGISTERED, detail)
+    return entry.agent_id
+
+
+def _round(season: Season, round_id: int) -> Answer:
+    matches = [_match(season, match) for match in season.pairings(round_id)]
+    return {"round_id": round_id, "matches": matches}
+
+
+def _match(season: Season, match: ScheduledMatch) -> Answer:
+    ended = season.results.get(match.match_id)
+    return {
+        "match_id": match.match_id,
+        "game_type": season.settings.game_type,
+        "player_A_id": match.first,
+        "player_B_id": match.second,
+        "status": ended.status if ended else "SCHEDULED",
+        "winner": ended.winner if ended else None,
+    }
+
+
+def _next(season: Season, round_id: int, match: ScheduledMatch, player: str) -> Answer:
+    assigned = season.assignments.get(match.match_id)
+    referee: Any = season.roster.get(assigned.referee_id) if assigned else None
+    return {
+        "match_id": match.match_id,
+        "round_id": round_id,
+        "opponent_id": match.second if player == match.first else match.first,
+        "referee_endpoint": referee.endpoint if referee else None,
+    }
+
+
+def _played(ended: MatchEnded) -> Answer:
+    return {
+        "match_id": ended.match_id,
+        "players": ended.players,
+        "winner": ended.winner,
+        "status": ended.status,
+        "termination": ended.termination,
+    }

@@ -1,0 +1,156 @@
+"""The course of a season: registration, round after round, the end."""
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from agent_league.agent import Agent
+from agent_league.clock import written
+from agent_league.league.herald import Herald
+from agent_league.league.matchday import Matchday
+from agent_league.league.notices import Notices
+from agent_league.league.officials import Officials
+from agent_league.league.roster import Entry, Lifecycle
+from agent_league.league.season import Season
+from agent_league.league.watch import Watch
+from agent_league.protocol import Role
+from agent_league.store import MemoryLog
+from agent_league.store.events import (
+    MatchEnded,
+    RoundClosed,
+    RoundOpened,
+    ScheduledMatch,
+    SeasonEnded,
+    SeasonStarted,
+)
+from agent_league.transport.outbox import Urgency
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+class Conductor:
+    """Leads the league from one stage to the next; waits for events, never for a clock."""
+
+    def __init__(self, manager: Agent, season: Season, events: MemoryLog) -> None:
+        self._manager = manager
+        self._season = season
+        self._settings = season.settings
+        self._events = events
+        self._notices = Notices(manager, season)
+        self._officials = Officials(season.roster, season.settings.assignment)
+        self.watch = Watch(manager, season.roster, events.append, self._lost)
+        self._herald = Herald(manager, season.roster, self.watch.failed)
+        self._matchday = Matchday(manager, season, events, self._officials, self.watch)
+        self._may_start = asyncio.Event()
+        self._table_sent = float("-inf")
+        self._table_due: asyncio.TimerHandle | None = None
+
+    async def run(self) -> None:
+        """Conduct the whole season."""
+        await self._may_start.wait()
+        await self._start()
+        heartbeat = asyncio.ensure_future(self._heartbeat())
+        try:
+            for round_id in range(self._season.closed_rounds + 1, self._season.total_rounds + 1):
+                await self._play_round(round_id)
+        finally:
+            heartbeat.cancel()
+        await self._finish()
+
+    def start_now(self) -> None:
+        """Begin with whoever is there."""
+        self._may_start.set()
+
+    def close(self) -> None:
+        self._herald.close()
+        if self._table_due is not None:
+            self._table_due.cancel()
+
+    def arrived(self, entry: Entry, returning: Entry | None) -> None:
+        """Greet an agent that was admitted; one that comes back has forgotten its matches."""
+        if returning is not None and entry.role is Role.REFEREE:
+            self._matchday.lost(entry)
+        self._manager.spawn(self._greet(entry))
+
+    def match_ended(self, ended: MatchEnded) -> None:
+        self.watch.match_ended(ended)
+        self._matchday.ended(ended.match_id)
+        self._table_changed()
+
+    async def _greet(self, entry: Entry) -> None:
+        await self.watch.greet(entry)
+        self._officials.look_again()
+        if self._complete():
+            self._may_start.set()
+
+    def _complete(self) -> bool:
+        """Whether everybody who is awaited has come and been seen."""
+        awaited = self._settings.awaited_players
+        players = self._season.roster.of(Role.PLAYER)
+        referees = [r for r in self._season.roster.of(Role.REFEREE) if _there(r)]
+        return (
+            awaited is not None
+            and len(players) >= awaited
+            and len(referees) >= self._settings.awaited_referees
+            and not self.watch.arriving
+        )
+
+    def _lost(self, entry: Entry) -> None:
+        if entry.role is Role.REFEREE:
+            self._matchday.lost(entry)
+
+    async def _start(self) -> None:
+        players = sorted(entry.agent_id for entry in self._season.roster.of(Role.PLAYER))
+        ordered = sorted(players, key=lambda player: int(player[1:]))
+        await self._events.append(SeasonStarted(at=self._now(), players=ordered))
+
+    async def _play_round(self, round_id: int) -> None:
+        matches = self._season.pairings(round_id)
+        await self._events.append(RoundOpened(at=self._now(), round_id=round_id, matches=matches))
+        planned = self._planned(matches)
+        self._herald.tell(self._notices.round_opened(round_id, matches, planned))
+        if self._settings.announcement_lead:
+            await asyncio.sleep(self._settings.announcement_lead)
+        await self._matchday.play(matches, planned)
+        await self._events.append(RoundClosed(at=self._now(), round_id=round_id))
+        self._send_table()
+        self._herald.tell(self._notices.round_closed(round_id))
+
+    def _planned(self, matches: list[ScheduledMatch]) -> "Mapping[str, str]":
+        referees = self._officials.planned(len(matches))
+        return {match.match_id: who for match, who in zip(matches, referees, strict=False)}
+
+    async def _finish(self) -> None:
+        champion = self._season.standings()[0].player_id
+        notice = self._notices.season_ended()
+        self._herald.tell(notice)
+        await self._events.append(SeasonEnded(at=self._now(), champion=champion))
+        await self._herald.drained(self._settings.farewell)
+
+    def _table_changed(self) -> None:
+        """Send the table at once, or, if it was sent just now, a moment later."""
+        if self._table_due is None:
+            loop = asyncio.get_running_loop()
+            due = max(loop.time(), self._table_sent + self._settings.table_interval)
+            self._table_due = loop.call_at(due, self._send_table)
+
+    def _send_table(self) -> None:
+        if self._table_due is not None:
+            self._table_due.cancel()
+            self._table_due = None
+            self._table_sent = asyncio.get_running_loop().time()
+            self._herald.tell(self._notices.table(), Urgency.TABLE, replaces="table")
+
+    async def _heartbeat(self) -> None:
+        """Look after the referees that have matches: one that died cannot say so."""
+        while True:
+            await asyncio.sleep(self._settings.heartbeat)
+            busy = [self._season.roster[referee_id] for referee_id in self._officials.busy()]
+            await asyncio.gather(*(self.watch.check(referee) for referee in busy))
+
+    def _now(self) -> str:
+        return written(self._manager.clock())
+
+
+def _there(entry: Entry) -> bool:
+    return entry.state is not Lifecycle.SUSPENDED

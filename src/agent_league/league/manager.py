@@ -1,0 +1,172 @@
+"""The league manager: admits, answers, takes results, and conducts the season."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from agent_league.agent import Agent, Wire, log
+from agent_league.clock import written
+from agent_league.league import answers
+from agent_league.league.admission import Admission, Applicant, Refusal, judge
+from agent_league.league.conductor import Conductor
+from agent_league.league.reports import judged
+from agent_league.league.roster import Entry
+from agent_league.league.season import Season, Stage
+from agent_league.league.settings import LeagueSettings
+from agent_league.protocol import Acknowledgement, Message, ProtocolError, Role
+from agent_league.protocol.play import ResultReport
+from agent_league.protocol.queries import Query, QueryAnswer, QueryProblem
+from agent_league.protocol.registration import (
+    PlayerRegistered,
+    RefereeRegistered,
+    RegisterPlayer,
+    RegisterReferee,
+    Verdict,
+)
+from agent_league.store import MemoryLog
+from agent_league.store.events import SeasonOpened
+from agent_league.transport.endpoint import Handler
+from agent_league.vocabulary import Json
+
+
+class LeagueManager(Agent):
+    """Runs one season of one league."""
+
+    role = Role.LEAGUE
+
+    def __init__(
+        self, settings: LeagueSettings, wire: Wire, events: MemoryLog, **options: Any
+    ) -> None:
+        super().__init__("LM", wire, patience=settings.patience, **options)
+        self.settings = settings
+        self.events = events
+        self.season = Season(settings)
+        events.listen(self.season.apply)
+        self.conductor = Conductor(self, self.season, events)
+
+    @property
+    def sender(self) -> str:
+        return Role.LEAGUE
+
+    def handlers(self) -> Mapping[type[Message], Handler]:
+        return {
+            RegisterPlayer: self.register_player,
+            RegisterReferee: self.register_referee,
+            ResultReport: self.take_result,
+            Query: self.query,
+        }
+
+    def about(self) -> dict[str, Json]:
+        return {**super().about(), **answers.status(self.season)}
+
+    def look(self, path: str) -> Json | None:
+        """Return a page; those under a name of the league need no token, for spectators."""
+        section, _, name = path.strip("/").partition("/")
+        if section == "players" and name in self.season.roster:
+            return answers.player_stats(self.season, {"player_id": name})
+        return super().look(path)
+
+    def pages(self) -> Mapping[str, Any]:
+        return {
+            **super().pages(),
+            "/status": lambda: answers.status(self.season),
+            "/standings": lambda: answers.standings(self.season, {}),
+            "/schedule": lambda: answers.schedule(self.season, {}),
+        }
+
+    async def open(self) -> None:
+        """Open registration."""
+        event = SeasonOpened(
+            at=written(self.clock()),
+            league_id=self.settings.league_id,
+            game_type=self.settings.game_type,
+            seed=self.settings.seed,
+            legs=self.settings.legs,
+        )
+        await self.events.append(event)
+
+    async def run(self) -> None:
+        """Conduct the season to its end, and see everybody off."""
+        await self.conductor.run()
+
+    async def close(self) -> None:
+        self.conductor.close()
+        await super().close()
+
+    async def register_player(self, request: RegisterPlayer) -> PlayerRegistered:
+        meta, token = request.player_meta, request.auth_token
+        decided = await self._decide(Applicant(Role.PLAYER, request.sender, meta, token))
+        return PlayerRegistered(
+            **self.stamp(request.conversation_id),
+            **_outcome(decided, self.settings.league_id),
+            player_id=decided.agent_id if isinstance(decided, Admission) else None,
+        )
+
+    async def register_referee(self, request: RegisterReferee) -> RefereeRegistered:
+        meta, token = request.referee_meta, request.auth_token
+        decided = await self._decide(Applicant(Role.REFEREE, request.sender, meta, token))
+        return RefereeRegistered(
+            **self.stamp(request.conversation_id),
+            **_outcome(decided, self.settings.league_id),
+            referee_id=decided.agent_id if isinstance(decided, Admission) else None,
+        )
+
+    async def _decide(self, applicant: Applicant) -> Admission | Refusal:
+        started = self.season.stage is not Stage.REGISTRATION
+        roster = self.season.roster
+        decided = judge(applicant, roster, self.settings, started=started, now=self.clock())
+        if isinstance(decided, Refusal):
+            log.info("refused %s: %s", applicant.display_name, decided.reason)
+            return decided
+        returning = roster.get(decided.agent_id)
+        await self.events.append(decided.event)
+        self.conductor.arrived(roster[decided.agent_id], returning)
+        return decided
+
+    async def take_result(self, report: ResultReport) -> Acknowledgement:
+        """Take a result once, and only from the referee that has the match."""
+        referee = self._who(report)
+        ended = judged(report, referee, self.season, written(self.clock()))
+        new = ended is not None and await self.events.append(ended)
+        if new and ended is not None:
+            self.conductor.match_ended(ended)
+        note = None if new else "already known"
+        return Acknowledgement(match_id=report.match_id, note=note)
+
+    def query(self, query: Query) -> QueryAnswer:
+        self._who(query)
+        found: dict[str, Any]
+        try:
+            found = {"data": answers.ANSWERS[query.query_type](self.season, query.query_params)}
+        except ProtocolError as error:
+            code = error.code
+            found = {
+                "error": QueryProblem(
+                    error_code=code, error_name=code.name, error_description=error.detail
+                )
+            }
+        return QueryAnswer(
+            **self.stamp(query.conversation_id),
+            query_type=query.query_type,
+            success="data" in found,
+            **found,
+        )
+
+    def _who(self, message: Message) -> Entry:
+        about = type(message).__struct_config__.tag
+        return self.season.roster.authenticated(
+            message.auth_token, message.sender, str(about), self.clock()
+        )
+
+
+def _outcome(decided: Admission | Refusal, league_id: str) -> dict[str, Any]:
+    verdict: Verdict
+    if isinstance(decided, Refusal):
+        verdict = "REJECTED"
+        return {"status": verdict, "reason": decided.reason, "error_code": decided.code}
+    verdict = "ACCEPTED"
+    return {
+        "status": verdict,
+        "reason": None,
+        "auth_token": decided.token,
+        "league_id": league_id,
+    }

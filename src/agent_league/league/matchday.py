@@ -1,0 +1,169 @@
+"""From a round's matches to their results: each goes to a referee, and to another if need be."""
+
+import asyncio
+from collections.abc import Iterable, Mapping
+from hashlib import sha256
+
+from agent_league.agent import Agent, log
+from agent_league.clock import written
+from agent_league.league.officials import Officials
+from agent_league.league.roster import Entry, Lifecycle
+from agent_league.league.season import Season
+from agent_league.league.watch import Watch
+from agent_league.protocol import ErrorCode, tokens
+from agent_league.protocol.play import Contestant, MatchAccepted, StartMatch
+from agent_league.store import MemoryLog
+from agent_league.store.events import MatchAssigned, ScheduledMatch
+from agent_league.transport import NoAnswerError, RefusedError
+
+
+class Matchday:
+    """Has matches refereed; a match that gets lost with its referee is given to another."""
+
+    def __init__(
+        self,
+        manager: Agent,
+        season: Season,
+        events: MemoryLog,
+        officials: Officials,
+        watch: Watch,
+    ) -> None:
+        self._manager = manager
+        self._season = season
+        self._events = events
+        self._officials = officials
+        self._watch = watch
+        self._pending: asyncio.Queue[ScheduledMatch] = asyncio.Queue()
+        self._outcomes: dict[str, asyncio.Future[bool]] = {}
+        """For each match that a referee has: True when it ended, False when it got lost."""
+        self._left: set[str] = set()
+        self._all_ended = asyncio.Event()
+        self._attempts: dict[str, int] = {}
+
+    async def play(self, matches: Iterable[ScheduledMatch], planned: Mapping[str, str]) -> None:
+        """Return when every one of *matches* has its result."""
+        self._left = {match.match_id for match in matches} - self._season.results.keys()
+        self._all_ended.clear()
+        for match in matches:
+            if match.match_id in self._left:
+                self._pending.put_nowait(match)
+        dispatching = asyncio.ensure_future(self._dispatch(planned))
+        try:
+            if self._left:
+                await self._all_ended.wait()
+        finally:
+            dispatching.cancel()
+
+    def ended(self, match_id: str) -> None:
+        """Take note that the league has the result of a match."""
+        self._settle(match_id, ended=True)
+        self._left.discard(match_id)
+        if not self._left:
+            self._all_ended.set()
+
+    def lost(self, referee: Entry) -> None:
+        """Take note that a referee is gone, and its matches with it."""
+        for match_id in self._officials.matches_of(referee.agent_id):
+            self._settle(match_id, ended=False)
+
+    def _settle(self, match_id: str, *, ended: bool) -> None:
+        outcome = self._outcomes.get(match_id)
+        if outcome is not None and not outcome.done():
+            outcome.set_result(ended)
+
+    async def _dispatch(self, planned: Mapping[str, str]) -> None:
+        while True:
+            match = await self._pending.get()
+            referee = await self._officials.take(match.match_id, planned.get(match.match_id))
+            self._manager.spawn(self._have_refereed(match, referee))
+
+    async def _have_refereed(self, match: ScheduledMatch, referee: Entry) -> None:
+        outcome = asyncio.get_running_loop().create_future()
+        self._outcomes[match.match_id] = outcome
+        try:
+            given = await self._give(match, referee)
+            if given and await self._awaited(outcome, match, referee):
+                return
+        finally:
+            self._officials.release(referee.agent_id, match.match_id)
+        if match.match_id in self._left:
+            self._pending.put_nowait(match)
+
+    async def _awaited(
+        self, outcome: "asyncio.Future[bool]", match: ScheduledMatch, referee: Entry
+    ) -> bool:
+        """Wait for the report, but not longer than a match can take."""
+        try:
+            async with asyncio.timeout(self._season.settings.lease):
+                return await outcome
+        except TimeoutError:
+            why = f"{match.match_id} was not reported in time"
+            await self._watch.suspend(referee, why)
+            return False
+
+    async def _give(self, match: ScheduledMatch, referee: Entry) -> bool:
+        """Offer the match to *referee*; False if it does not take it."""
+        ticket = tokens.new_ticket()
+        await self._events.append(
+            MatchAssigned(
+                at=written(self._manager.clock()),
+                match_id=match.match_id,
+                referee_id=referee.agent_id,
+                ticket_hash=tokens.token_hash(ticket),
+            )
+        )
+        try:
+            reply = await self._ordered(match, referee, ticket)
+        except NoAnswerError as error:
+            log.warning("%s does not take %s: %s", referee.agent_id, match.match_id, error)
+            await self._watch.suspend(referee, "does not take matches")
+            return False
+        if reply.status == "ACCEPTED":
+            return True
+        log.warning("%s refuses %s: %s", referee.agent_id, match.match_id, reply.reason)
+        self._officials.rest(referee.agent_id, self._season.settings.retry.base_delay)
+        return False
+
+    async def _ordered(self, match: ScheduledMatch, referee: Entry, ticket: str) -> MatchAccepted:
+        """Order the match with each secret that we may share with the referee."""
+        line = self._manager.line(referee.endpoint)
+        *likely, last = referee.keys
+        for key in likely:
+            try:
+                return await line.ask(self._order(match, ticket, key))
+            except RefusedError as error:
+                if error.code is not ErrorCode.AUTH_TOKEN_INVALID:
+                    raise
+        return await line.ask(self._order(match, ticket, last))
+
+    def _order(self, match: ScheduledMatch, ticket: str, key: str) -> StartMatch:
+        settings = self._season.settings
+        self._attempts[match.match_id] = self._attempts.get(match.match_id, 0) + 1
+        conversation = f"conv-{match.match_id.lower()}-{self._attempts[match.match_id]:03}"
+        return StartMatch(
+            **self._manager.stamp(conversation),
+            auth_token=tokens.ticket(key, match.match_id, ticket),
+            league_id=settings.league_id,
+            round_id=self._season.round_id,
+            match_id=match.match_id,
+            game_type=settings.game_type,
+            players=[self._contestant(p, conversation) for p in (match.first, match.second)],
+            ticket=ticket,
+            seed=sha256(f"{settings.seed}|{match.match_id}".encode()).hexdigest(),
+            options=dict(settings.options),
+            patience=settings.patience,
+            retry=settings.retry,
+        )
+
+    def _contestant(self, player_id: str, conversation: str) -> Contestant:
+        entry = self._season.roster[player_id]
+        row = self._season.row(player_id)
+        return Contestant(
+            player_id=player_id,
+            endpoint=entry.endpoint,
+            ticket=tokens.ticket(entry.keys[0], conversation, player_id),
+            suspended=entry.state is Lifecycle.SUSPENDED,
+            wins=row.wins,
+            draws=row.draws,
+            losses=row.losses,
+        )

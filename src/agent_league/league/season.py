@@ -1,0 +1,124 @@
+"""The season is what its events add up to: a fold, and no second copy of the truth."""
+
+from enum import StrEnum
+from functools import singledispatchmethod
+
+from agent_league.league.roster import Roster
+from agent_league.league.settings import LeagueSettings
+from agent_league.protocol.rounds import StandingRow
+from agent_league.store.events import (
+    Event,
+    MatchAssigned,
+    MatchEnded,
+    RoundClosed,
+    RoundOpened,
+    ScheduledMatch,
+    SeasonEnded,
+    SeasonStarted,
+)
+from agent_league.tournament import Pairing, Result, Standing, Table, round_robin, total_rounds
+from agent_league.vocabulary import PlayerId
+
+
+class Stage(StrEnum):
+    """Where the season stands."""
+
+    REGISTRATION = "REGISTRATION"
+    PLAYING = "PLAYING"
+    COMPLETED = "COMPLETED"
+
+
+class Season:
+    """What has happened so far, ready to be asked."""
+
+    def __init__(self, settings: LeagueSettings) -> None:
+        self.settings = settings
+        self.roster = Roster()
+        self.stage = Stage.REGISTRATION
+        self.players: list[PlayerId] = []
+        self.round_id = 0
+        self.closed_rounds = 0
+        self.matches: dict[str, ScheduledMatch] = {}
+        """The matches of every round that was opened."""
+        self.assignments: dict[str, MatchAssigned] = {}
+        self.results: dict[str, MatchEnded] = {}
+        self._table = Table([], settings.scoring)
+
+    @property
+    def total_rounds(self) -> int:
+        return total_rounds(len(self.players), self.settings.legs)
+
+    def pairings(self, round_id: int) -> list[ScheduledMatch]:
+        """Return the matches of a round, whether it has been opened or not."""
+        pairings = round_robin(self.players, round_id - 1, self.settings.legs)
+        return [_scheduled(round_id, n, pairing) for n, pairing in enumerate(pairings, 1)]
+
+    def results_of(self, round_id: int) -> list[MatchEnded]:
+        ids = [match.match_id for match in self.pairings(round_id)]
+        return [self.results[match_id] for match_id in ids if match_id in self.results]
+
+    def row(self, player: str) -> Standing:
+        return self._table.row(PlayerId(player))
+
+    def standings(self) -> list[StandingRow]:
+        """Return the table as it is published, best first."""
+        return [
+            StandingRow(
+                rank=rank,
+                player_id=row.player,
+                display_name=self.roster[row.player].display_name,
+                played=row.played,
+                wins=row.wins,
+                draws=row.draws,
+                losses=row.losses,
+                points=row.points,
+            )
+            for rank, row in enumerate(self._table.ranked(), 1)
+        ]
+
+    @singledispatchmethod
+    def apply(self, event: Event) -> None:
+        """Take *event* into account."""
+        self.roster.apply(event)
+
+    @apply.register
+    def _(self, event: SeasonStarted) -> None:
+        self.roster.apply(event)
+        self.stage = Stage.PLAYING
+        self.players = [PlayerId(player) for player in event.players]
+        self._table = Table(self.players, self.settings.scoring)
+
+    @apply.register
+    def _(self, event: RoundOpened) -> None:
+        self.round_id = event.round_id
+        self.matches.update({match.match_id: match for match in event.matches})
+
+    @apply.register
+    def _(self, event: MatchAssigned) -> None:
+        self.assignments[event.match_id] = event
+
+    @apply.register
+    def _(self, event: MatchEnded) -> None:
+        self.results[event.match_id] = event
+        self._table.add(_result(event))
+
+    @apply.register
+    def _(self, event: RoundClosed) -> None:
+        self.closed_rounds = event.round_id
+
+    @apply.register
+    def _(self, event: SeasonEnded) -> None:
+        self.roster.apply(event)
+        self.stage = Stage.COMPLETED
+
+
+def _scheduled(round_id: int, number: int, pairing: Pairing) -> ScheduledMatch:
+    first, second = pairing
+    return ScheduledMatch(match_id=f"R{round_id}M{number}", first=first, second=second)
+
+
+def _result(event: MatchEnded) -> Result:
+    first, second = (PlayerId(player) for player in event.players)
+    losers = frozenset(PlayerId(player) for player in event.technical_losses)
+    winner = PlayerId(event.winner) if event.winner else None
+    return Result(first, second, winner, losers)

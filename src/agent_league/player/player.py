@@ -1,0 +1,144 @@
+"""The player: sensors, a decision model and actuators behind one endpoint."""
+
+import inspect
+from collections.abc import Awaitable, Mapping
+from typing import Any
+
+import msgspec
+
+from agent_league.agent import Member, Wire, taken
+from agent_league.player.actuators import make_move, take_seat
+from agent_league.player.decision import Brain, DecisionModel
+from agent_league.player.sensors import Played, perceive_result, perceive_turn
+from agent_league.protocol import Acknowledgement, Message, Role
+from agent_league.protocol.complaints import GameComplaint, LeagueComplaint
+from agent_league.protocol.play import (
+    GameMoveCall,
+    GameMoveReply,
+    GameOver,
+    Invitation,
+    JoinAck,
+    ParityCall,
+    ParityReply,
+    Retry,
+)
+from agent_league.protocol.queries import Query, QueryAnswer, QueryType
+from agent_league.protocol.registration import PlayerMeta, RegisterPlayer
+from agent_league.protocol.rounds import (
+    LeagueCompleted,
+    RoundAnnouncement,
+    RoundCompleted,
+    StandingRow,
+    StandingsUpdate,
+)
+from agent_league.transport.endpoint import Handler
+from agent_league.transport.retry import persistently
+from agent_league.vocabulary import Json
+
+THINKING_SHARE = 0.8
+"""How much of the time until the deadline is for thinking; the rest is for the way back."""
+
+
+class Player(Member):
+    """Plays any number of matches at once."""
+
+    role = Role.PLAYER
+    body_limit = 4 * 1024 * 1024  # a round of a large league is longer than other messages
+
+    def __init__(
+        self,
+        name: str,
+        wire: Wire,
+        league_url: str,
+        *,
+        meta: PlayerMeta,
+        brain: Brain,
+        seed: str | None = None,
+        **options: Any,
+    ) -> None:
+        super().__init__(name, wire, league_url, **options)
+        self.decision = DecisionModel(brain, None if seed is None else f"{seed}|{name}")
+        self.history: dict[str, Played] = {}
+        self.standings: list[StandingRow] = []
+        self._meta = meta
+        self._moves: dict[str, dict[bytes, Json]] = {}
+        """Moves already made, so that a call that comes twice is answered the same."""
+
+    def handlers(self) -> Mapping[type[Message], Handler]:
+        return {
+            Invitation: self.invited,
+            ParityCall: self.choose,
+            GameMoveCall: self.choose,
+            GameOver: self.match_over,
+            GameComplaint: taken,
+            LeagueComplaint: taken,
+            RoundAnnouncement: taken,
+            RoundCompleted: taken,
+            StandingsUpdate: self.table_changed,
+            LeagueCompleted: self.league_over,
+        }
+
+    def about(self) -> dict[str, Json]:
+        record = {"played": len(self.history), "fallback_moves": self.decision.fallbacks}
+        return {**super().about(), "display_name": self._meta.display_name, **record}
+
+    async def register(self, retry: Retry | None = None) -> None:
+        """Join the league, or raise `NotAdmittedError` or a `NoAnswerError`."""
+        request = RegisterPlayer(
+            **self.stamp(f"conv-{self.name.lower()}-reg"),
+            auth_token=self.token,
+            player_meta=self._meta,
+        )
+        line = self.line(self.league_url)
+        reply = await persistently(lambda: line.ask(request), retry or Retry())
+        self.admitted(reply, reply.player_id)
+
+    async def query(self, query_type: QueryType, **params: Json) -> QueryAnswer:
+        """Ask the league one of its four questions."""
+        question = Query(
+            **self.stamp(f"conv-{self.name.lower()}-query"),
+            auth_token=self.token,
+            league_id=self.league_id,
+            query_type=query_type,
+            query_params=params,
+        )
+        return await self.line(self.league_url).ask(question)
+
+    def invited(self, invitation: Invitation) -> JoinAck:
+        plays = invitation.game_type in self._meta.game_types
+        return take_seat(self, invitation, accept=plays)
+
+    def choose(
+        self, call: ParityCall | GameMoveCall
+    ) -> ParityReply | GameMoveReply | Awaitable[ParityReply | GameMoveReply]:
+        turn = perceive_turn(call)
+        made = self._moves.setdefault(turn.match_id, {})
+        key = msgspec.json.encode(turn.view)
+        if key in made:
+            return make_move(self, call, made[key])
+        left = (turn.deadline - self.clock()).total_seconds()
+        budget = THINKING_SHARE * (left if left > 0 else self.patience.move)
+        move = self.decision.decide(turn, budget)
+        if inspect.isawaitable(move):
+            return self._choose_later(call, move, key)
+        made[key] = move
+        return make_move(self, call, move)
+
+    async def _choose_later(
+        self, call: ParityCall | GameMoveCall, thinking: Awaitable[Json], key: bytes
+    ) -> ParityReply | GameMoveReply:
+        move = await thinking
+        self._moves.setdefault(call.match_id, {})[key] = move
+        return make_move(self, call, move)
+
+    def match_over(self, over: GameOver) -> Acknowledgement:
+        self._moves.pop(over.match_id, None)
+        if over.match_id not in self.history:
+            played = perceive_result(over, self.name)
+            self.history[over.match_id] = played
+            self.decision.opponents.learn(played)
+        return Acknowledgement(match_id=over.match_id)
+
+    def table_changed(self, update: StandingsUpdate) -> Acknowledgement:
+        self.standings = update.standings
+        return Acknowledgement()

@@ -1,0 +1,117 @@
+"""What a message is. The messages themselves are in the modules beside this one."""
+
+from collections.abc import Iterator
+from enum import StrEnum
+from typing import ClassVar, Generic, Literal, NamedTuple, TypedDict, TypeVar
+
+from msgspec import Struct
+
+from agent_league.protocol.fields import (
+    Ordinal,
+    ProtocolVersion,
+    Seconds,
+    Sender,
+    Text,
+    UtcTime,
+)
+
+
+class Role(StrEnum):
+    LEAGUE = "league_manager"
+    REFEREE = "referee"
+    PLAYER = "player"
+
+
+LEAGUE, REFEREE, PLAYER = Role.LEAGUE, Role.REFEREE, Role.PLAYER
+EVERYBODY = (PLAYER, REFEREE)
+
+
+class Patience(Struct, frozen=True, kw_only=True):
+    """How long we wait for an answer, in seconds, by kind of request."""
+
+    register_referee: Seconds = 10.0
+    register_player: Seconds = 10.0
+    join: Seconds = 5.0
+    move: Seconds = 30.0
+    game_over: Seconds = 5.0
+    report: Seconds = 10.0
+    generic: Seconds = 10.0
+
+
+Wait = Literal[
+    "register_referee", "register_player", "join", "move", "game_over", "report", "generic"
+]
+
+
+class Route(NamedTuple):
+    """Who says a message to whom, by which tool, and how long an answer may take.
+
+    A reply has no tool: it travels back as the result of the request that it answers.
+    """
+
+    sender: tuple[Role, ...]
+    receiver: tuple[Role, ...]
+    tool: str = ""
+    wait: Wait = "generic"
+
+
+class Stamp(TypedDict):
+    """The part of the envelope that every message has."""
+
+    protocol: Literal["league.v2"]
+    sender: str
+    timestamp: str
+    conversation_id: str
+
+
+class Message(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="message_type"):
+    """A message, declared once: its name, its route, its reply and its fields.
+
+    Dispatch, timeouts, tools, schemas and the protocol page are all read from here. The
+    fields are spelled as league.v2 spells them; an optional field that is None is left out.
+    """
+
+    route: ClassVar[Route]
+
+    protocol: ProtocolVersion
+    sender: Sender
+    timestamp: UtcTime
+    conversation_id: Text
+    auth_token: str | None = None
+    league_id: Text | None = None
+    round_id: Ordinal | None = None
+    match_id: Text | None = None
+
+
+Reply = TypeVar("Reply", bound=Message)
+
+
+class Request(Message, Generic[Reply], frozen=True, kw_only=True):
+    """A message that is answered with a *Reply*."""
+
+    reply: ClassVar[type[Message]]
+
+
+class Notice(Message, frozen=True, kw_only=True):
+    """A message that wants no answer but that it has arrived."""
+
+
+class Acknowledgement(Struct, frozen=True, omit_defaults=True):
+    """The result of a call that has no reply of its own among the messages."""
+
+    status: Literal["ok"] = "ok"
+    match_id: str | None = None
+    note: str | None = None
+
+
+def name(kind: type[Message]) -> str:
+    """Return the name that *kind* has on the wire, such as `GAME_OVER`."""
+    return str(kind.__struct_config__.tag)
+
+
+def declared(root: type[Message] = Message) -> Iterator[type[Message]]:
+    """Yield every message class that has a name on the wire."""
+    for kind in root.__subclasses__():
+        if kind.__struct_config__.tag is not None and "route" in kind.__dict__:
+            yield kind
+        yield from declared(kind)

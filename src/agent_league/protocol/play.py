@@ -1,0 +1,226 @@
+"""The messages of a match, between the league, a referee and its players."""
+
+from typing import ClassVar, Literal
+
+from msgspec import Struct, field
+
+from agent_league.protocol.fields import (
+    Count,
+    Integer,
+    Ordinal,
+    Parity,
+    Sentence,
+    Text,
+    UtcTime,
+)
+from agent_league.protocol.message import (
+    LEAGUE,
+    PLAYER,
+    REFEREE,
+    Message,
+    Notice,
+    Patience,
+    Reply,
+    Request,
+    Route,
+)
+from agent_league.protocol.registration import Verdict
+from agent_league.vocabulary import Json
+
+SeatName = Literal["PLAYER_A", "PLAYER_B"]
+Status = Literal["WIN", "DRAW", "TECHNICAL_LOSS"]
+
+
+class Retry(Struct, frozen=True, kw_only=True):
+    """How often a call is tried, and how long to wait in between."""
+
+    attempts: Ordinal = 3
+    base_delay: float = 2.0
+    backoff: Literal["exponential", "fixed"] = "exponential"
+    jitter: bool = False
+
+
+class Contestant(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A player as the league hands it to a referee."""
+
+    player_id: Text
+    endpoint: Text
+    ticket: str
+    """What the referee shows this player; it opens nothing at the league."""
+    dialect: str = "league.v2"
+    suspended: bool = False
+    """Known not to answer: the match is decided without asking it."""
+    wins: Count = 0
+    draws: Count = 0
+    losses: Count = 0
+
+
+class MatchAccepted(Message, frozen=True, kw_only=True, tag="START_MATCH_RESPONSE"):
+    """A referee takes a match, or says why it cannot."""
+
+    route: ClassVar[Route] = Route((REFEREE,), (LEAGUE,))
+
+    match_id: Text
+    status: Verdict
+    reason: Sentence | None
+
+
+class StartMatch(Request[MatchAccepted], frozen=True, kw_only=True, tag="START_MATCH"):
+    """The league gives a match to a referee; the result comes later, as a report."""
+
+    route: ClassVar[Route] = Route((LEAGUE,), (REFEREE,), "start_match")
+    reply: ClassVar[type[Message]] = MatchAccepted
+
+    league_id: Text
+    round_id: Ordinal
+    match_id: Text
+    game_type: Text
+    players: list[Contestant]
+    ticket: Text
+    """Shown again with the report, which counts only with it."""
+    seed: Text
+    """Where the chance of this match comes from."""
+    options: dict[str, Json] = field(default_factory=dict)
+    patience: Patience = Patience()
+    retry: Retry = Retry()
+    auto: bool = True
+    """False: the match waits to be stepped by collect_choices, draw_number, finalize_match."""
+
+
+class JoinAck(Message, frozen=True, kw_only=True, tag="GAME_JOIN_ACK"):
+    """A player takes its seat, or declines it."""
+
+    route: ClassVar[Route] = Route((PLAYER,), (REFEREE,))
+
+    match_id: Text
+    player_id: Text
+    arrival_timestamp: UtcTime
+    accept: bool
+
+
+class Invitation(Request[JoinAck], frozen=True, kw_only=True, tag="GAME_INVITATION"):
+    """A referee offers a player a seat in a match."""
+
+    route: ClassVar[Route] = Route((REFEREE,), (PLAYER,), "handle_game_invitation", "join")
+    reply: ClassVar[type[Message]] = JoinAck
+
+    league_id: Text
+    round_id: Ordinal
+    match_id: Text
+    game_type: Text
+    role_in_match: SeatName
+    opponent_id: Text
+
+
+class Record(Struct, frozen=True, kw_only=True):
+    """A player's results so far."""
+
+    wins: Count
+    losses: Count
+    draws: Count
+
+
+class MoveContext(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What a player may want to know before it moves."""
+
+    opponent_id: Text
+    round_id: Ordinal
+    your_standings: Record | None = None
+
+
+class MoveReply(Message, frozen=True, kw_only=True):
+    """A player's move; each kind of move call has its own spelling of it."""
+
+    match_id: Text
+    player_id: Text
+
+
+class MoveCall(Request[Reply], frozen=True, kw_only=True):
+    """A referee asks a player to move."""
+
+    match_id: Text
+    player_id: Text
+    game_type: Text
+    deadline: UtcTime
+    context: MoveContext | None = None
+
+
+class ParityReply(MoveReply, frozen=True, kw_only=True, tag="CHOOSE_PARITY_RESPONSE"):
+    """A player's call in Even/Odd."""
+
+    route: ClassVar[Route] = Route((PLAYER,), (REFEREE,))
+
+    move: Parity = field(name="parity_choice")
+
+
+class ParityCall(MoveCall[ParityReply], frozen=True, kw_only=True, tag="CHOOSE_PARITY_CALL"):
+    """A referee asks a player to call a parity."""
+
+    route: ClassVar[Route] = Route((REFEREE,), (PLAYER,), "choose_parity", "move")
+    reply: ClassVar[type[Message]] = ParityReply
+
+
+class GameMoveReply(MoveReply, frozen=True, kw_only=True, tag="GAME_MOVE_RESPONSE"):
+    """A player's move, as its game writes it."""
+
+    route: ClassVar[Route] = Route((PLAYER,), (REFEREE,))
+
+    move: Json
+
+
+class GameMoveCall(MoveCall[GameMoveReply], frozen=True, kw_only=True, tag="GAME_MOVE_CALL"):
+    """A referee asks a player to move in any other game, showing what its seat may see."""
+
+    route: ClassVar[Route] = Route((REFEREE,), (PLAYER,), "choose_move", "move")
+    reply: ClassVar[type[Message]] = GameMoveReply
+
+    view: Json
+    legal_moves: list[Json]
+
+
+class GameResult(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """How a match ended, as its players are told."""
+
+    status: Status
+    winner_player_id: str | None
+    drawn_number: Integer | None
+    number_parity: Literal["even", "odd"] | None
+    choices: dict[str, Json]
+    reason: Sentence
+    details: dict[str, Json] = field(default_factory=dict)
+    """What a game other than Even/Odd has to tell."""
+
+
+class GameOver(Notice, frozen=True, kw_only=True, tag="GAME_OVER"):
+    """A referee tells both players how their match ended."""
+
+    route: ClassVar[Route] = Route((REFEREE,), (PLAYER,), "notify_match_result", "game_over")
+
+    match_id: Text
+    game_type: Text
+    game_result: GameResult
+
+
+class ReportedResult(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """How a match ended, as the league is told."""
+
+    winner: str | None
+    score: dict[str, Count]
+    details: dict[str, Json]
+    status: Status | None = None
+    termination: str | None = None
+    technical_losses: list[str] = field(default_factory=list)
+    """The players that forfeited: one, or both."""
+
+
+class ResultReport(Notice, frozen=True, kw_only=True, tag="MATCH_RESULT_REPORT"):
+    """A referee tells the league how a match ended, again and again until it is acknowledged."""
+
+    route: ClassVar[Route] = Route((REFEREE,), (LEAGUE,), "report_match_result", "report")
+
+    league_id: Text
+    round_id: Ordinal
+    match_id: Text
+    game_type: Text
+    result: ReportedResult
+    ticket: str | None = None

@@ -1,0 +1,213 @@
+"""The referee: takes matches from the league, has them played, and reports how they ended."""
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any
+
+from agent_league.agent import Member, Wire, log, taken
+from agent_league.game import GAMES, OptionsError
+from agent_league.protocol import Acknowledgement, ErrorCode, Message, ProtocolError, Role, tokens
+from agent_league.protocol.complaints import LeagueComplaint
+from agent_league.protocol.play import (
+    GameOver,
+    MatchAccepted,
+    ResultReport,
+    Retry,
+    StartMatch,
+)
+from agent_league.protocol.registration import RefereeMeta, RegisterReferee
+from agent_league.protocol.rounds import LeagueCompleted, RoundAnnouncement, RoundCompleted
+from agent_league.referee.match import Match, Phase
+from agent_league.referee.seated import Seated
+from agent_league.referee.verdict import reported, told
+from agent_league.transport import NoAnswerError, RefusedError
+from agent_league.transport.endpoint import Handler, Tool
+from agent_league.transport.retry import delay, persistently
+from agent_league.vocabulary import Json
+
+LONGEST_REPORT_DELAY = 30.0
+
+
+class Referee(Member):
+    """Runs up to *capacity* matches at once."""
+
+    role = Role.REFEREE
+
+    def __init__(
+        self, name: str, wire: Wire, league_url: str, *, meta: RefereeMeta, **options: Any
+    ) -> None:
+        super().__init__(name, wire, league_url, **options)
+        self._meta = meta
+        self._matches: dict[str, Match] = {}
+        """The matches that are being played; one that is only being reported is not here."""
+
+    def handlers(self) -> Mapping[type[Message], Handler]:
+        return {
+            StartMatch: self.start,
+            RoundAnnouncement: taken,
+            RoundCompleted: taken,
+            LeagueCompleted: self.league_over,
+            LeagueComplaint: taken,
+        }
+
+    def tools(self) -> Mapping[str, Tool]:
+        return {
+            "register_to_league": self._register_by_hand,
+            "collect_choices": self._collect_by_hand,
+            "draw_number": self._draw_by_hand,
+            "finalize_match": self._finalize_by_hand,
+        }
+
+    def about(self) -> dict[str, Json]:
+        return {**super().about(), "league": self.league_url, "matches": len(self._matches)}
+
+    async def register(self, retry: Retry | None = None) -> None:
+        """Join the league, or raise `NotAdmittedError` or a `NoAnswerError`."""
+        request = RegisterReferee(
+            **self.stamp(f"conv-{self.name.lower()}-reg"),
+            auth_token=self.token,
+            referee_meta=self._meta,
+        )
+        line = self.line(self.league_url)
+        reply = await persistently(lambda: line.ask(request), retry or Retry())
+        self.admitted(reply, reply.referee_id)
+
+    def start(self, order: StartMatch) -> MatchAccepted:
+        """Take the match and begin to play it, or say why not."""
+        self._authenticate(order)
+        reason = None if order.match_id in self._matches else self._begin(order)
+        return MatchAccepted(
+            **self.stamp(order.conversation_id),
+            match_id=order.match_id,
+            status="REJECTED" if reason else "ACCEPTED",
+            reason=reason,
+        )
+
+    def _authenticate(self, order: StartMatch) -> None:
+        """Only the league can make the ticket that goes with an order to this referee."""
+        if self.token is None:
+            raise ProtocolError(ErrorCode.REFEREE_NOT_REGISTERED, "not registered in any league")
+        if order.auth_token is None:
+            detail = "auth_token: a match is taken only from the league"
+            raise ProtocolError(ErrorCode.AUTH_TOKEN_MISSING, detail, about="START_MATCH")
+        own = tokens.ticket(tokens.token_hash(self.token), order.match_id, order.ticket)
+        if not tokens.same(order.auth_token, own):
+            detail = "auth_token: this order was not written by the league"
+            raise ProtocolError(ErrorCode.AUTH_TOKEN_INVALID, detail, about="START_MATCH")
+
+    def _begin(self, order: StartMatch) -> str | None:
+        """Begin the match; return the reason if that cannot be done."""
+        if len(self._matches) >= self._meta.max_concurrent_matches:
+            return f"Already {len(self._matches)} matches at once"
+        if order.game_type not in self._meta.game_types or order.game_type not in GAMES:
+            return "Unsupported game type"
+        game = GAMES[order.game_type]
+        if len(order.players) != game.seats:
+            return f"{order.game_type} needs {game.seats} players"
+        seated = [Seated(self, order, seat) for seat in range(game.seats)]
+        try:
+            match = Match(order, game, seated)
+        except OptionsError as error:
+            return f"Unplayable options: {error}"
+        self._matches[order.match_id] = match
+        self.spawn(self._officiate(match) if order.auto else match.invite())
+        return None
+
+    async def _officiate(self, match: Match) -> None:
+        await match.play()
+        await self._finish(match)
+
+    async def _finish(self, match: Match) -> None:
+        """Tell both players, then the league; the seat of the match is free from here on."""
+        del self._matches[match.order.match_id]
+        await self._announce(match)
+        await self._report(self._result_report(match))
+
+    async def _announce(self, match: Match) -> None:
+        """Tell each player once, both at the same time; whoever missed it is told again later."""
+        result = told(match.verdict())
+        present = [
+            self._game_over(match, seat, result)
+            for number, seat in enumerate(match.seated)
+            if not self._absent(match, number)
+        ]
+        for number, seat in enumerate(match.seated):
+            if self._absent(match, number):
+                self.spawn(self._game_over(match, seat, result))
+        await asyncio.gather(*present)
+
+    def _absent(self, match: Match, seat: int) -> bool:
+        return seat in match.forfeits and match.forfeits[seat].absent
+
+    async def _game_over(self, match: Match, seat: Seated, result: Any) -> None:
+        notice = GameOver(**seat.stamp(), game_type=match.order.game_type, game_result=result)
+        if not await seat.tell(notice):
+            self.spawn(self._game_over_again(match, seat, notice))
+
+    async def _game_over_again(self, match: Match, seat: Seated, notice: GameOver) -> None:
+        retry = match.order.retry
+        for attempt in range(1, retry.attempts):
+            await asyncio.sleep(delay(retry, attempt))
+            if await seat.tell(notice):
+                return
+
+    def _result_report(self, match: Match) -> ResultReport:
+        order = match.order
+        return ResultReport(
+            **self.stamp(f"{order.conversation_id}-report"),
+            auth_token=self.token,
+            league_id=order.league_id,
+            round_id=order.round_id,
+            match_id=order.match_id,
+            game_type=order.game_type,
+            result=reported(match.verdict()),
+            ticket=order.ticket,
+        )
+
+    async def _report(self, report: ResultReport) -> None:
+        """Report again and again until the league acknowledges it, or will not have it."""
+        retry, attempt = Retry(), 0
+        while True:
+            try:
+                return await self.line(self.league_url).tell(report)
+            except RefusedError as error:
+                log.warning("the league refuses the result of %s: %s", report.match_id, error)
+                return None
+            except NoAnswerError as error:
+                attempt += 1
+                log.warning("the league has not taken the result of %s: %s", report.match_id, error)
+                await asyncio.sleep(min(delay(retry, min(attempt, 5)), LONGEST_REPORT_DELAY))
+
+    async def _register_by_hand(self, arguments: dict[str, Json]) -> Acknowledgement:
+        await self.register()
+        return Acknowledgement(note=f"registered as {self.name}")
+
+    async def _collect_by_hand(self, arguments: dict[str, Json]) -> dict[str, Json]:
+        match = self._stepped(arguments, Phase.COLLECTING_CHOICES)
+        await match.collect()
+        return {"status": "ok", "match_id": match.order.match_id, "state": match.phase}
+
+    def _draw_by_hand(self, arguments: dict[str, Json]) -> dict[str, Json]:
+        match = self._stepped(arguments, Phase.DRAWING_NUMBER)
+        match.draw()
+        return {"status": "ok", "match_id": match.order.match_id, "state": match.phase}
+
+    def _finalize_by_hand(self, arguments: dict[str, Json]) -> dict[str, Json]:
+        match = self._stepped(arguments, Phase.FINISHED)
+        self.spawn(self._finish(match))
+        result = told(match.verdict())
+        return {"status": "ok", "match_id": match.order.match_id, "game_result": result}
+
+    def _stepped(self, arguments: dict[str, Json], phase: Phase) -> Match:
+        """Return the match that the caller may step, if it is in *phase*."""
+        match = self._matches.get(str(arguments.get("match_id")))
+        if match is None or match.order.auto:
+            detail = "match_id: no match of that id was started with auto: false"
+            raise ProtocolError(ErrorCode.MATCH_ID_MISMATCH, detail, field="match_id")
+        if not tokens.same(str(arguments.get("ticket")), match.order.ticket):
+            detail = "ticket: not the ticket of this match"
+            raise ProtocolError(ErrorCode.AUTH_TOKEN_INVALID, detail, field="ticket")
+        if match.phase is not phase:
+            detail = f"the match is in {match.phase}, this step wants {phase}"
+            raise ProtocolError(ErrorCode.NOT_ALLOWED, detail)
+        return match

@@ -1,0 +1,6 @@
+"""What is remembered: the events of a season, in order, and nothing that follows from them."""
+
+from agent_league.store.events import Event
+from agent_league.store.memory import MemoryLog
+
+__all__ = ["Event", "MemoryLog"]

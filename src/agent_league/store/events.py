@@ -1,0 +1,139 @@
+"""What can happen in a season. The season itself is what these add up to."""
+
+from msgspec import Struct, field
+
+from agent_league.vocabulary import Json
+
+
+class Event(Struct, frozen=True, kw_only=True, tag_field="event"):
+    """Something that happened, and when."""
+
+    at: str
+
+    @property
+    def once(self) -> str | None:
+        """The key under which this can happen only once, if it has one."""
+        return None
+
+
+class SeasonOpened(Event, frozen=True, kw_only=True, tag="season_opened"):
+    """Registration opens."""
+
+    league_id: str
+    game_type: str
+    seed: str
+    legs: int
+
+
+class AgentRegistered(Event, frozen=True, kw_only=True, tag="agent_registered"):
+    """A player or a referee was admitted, or an admitted one came back from another address."""
+
+    role: str
+    agent_id: str
+    display_name: str
+    version: str
+    endpoint: str
+    game_types: list[str]
+    token_hash: str
+    expires: str
+    capacity: int = 1
+
+
+class TokenIssued(Event, frozen=True, kw_only=True, tag="token_issued"):
+    """An agent that had registered before was given another token.
+
+    *proven* tells whether it showed the old one; only such a token may move the agent.
+    """
+
+    agent_id: str
+    token_hash: str
+    expires: str
+    proven: bool
+
+
+class AgentSuspended(Event, frozen=True, kw_only=True, tag="agent_suspended"):
+    """An agent stopped answering."""
+
+    agent_id: str
+    why: str
+
+
+class AgentRecovered(Event, frozen=True, kw_only=True, tag="agent_recovered"):
+    """A suspended agent answers again."""
+
+    agent_id: str
+
+
+class SeasonStarted(Event, frozen=True, kw_only=True, tag="season_started"):
+    """Registration closes; these play."""
+
+    players: list[str]
+
+    @property
+    def once(self) -> str | None:
+        return "season_started"
+
+
+class ScheduledMatch(Struct, frozen=True, kw_only=True):
+    """One match of a round."""
+
+    match_id: str
+    first: str
+    second: str
+
+
+class RoundOpened(Event, frozen=True, kw_only=True, tag="round_opened"):
+    """A round begins."""
+
+    round_id: int
+    matches: list[ScheduledMatch]
+
+    @property
+    def once(self) -> str | None:
+        return f"round_opened:{self.round_id}"
+
+
+class MatchAssigned(Event, frozen=True, kw_only=True, tag="match_assigned"):
+    """A referee took a match; a later assignment of the same match replaces this one."""
+
+    match_id: str
+    referee_id: str
+    ticket_hash: str
+
+
+class MatchEnded(Event, frozen=True, kw_only=True, tag="match_ended"):
+    """A match has its result, for good."""
+
+    match_id: str
+    round_id: int
+    referee_id: str
+    players: list[str]
+    winner: str | None
+    status: str
+    termination: str
+    technical_losses: list[str] = field(default_factory=list)
+    details: dict[str, Json] = field(default_factory=dict)
+
+    @property
+    def once(self) -> str | None:
+        return f"match_ended:{self.match_id}"
+
+
+class RoundClosed(Event, frozen=True, kw_only=True, tag="round_closed"):
+    """Every match of a round has ended."""
+
+    round_id: int
+
+    @property
+    def once(self) -> str | None:
+        return f"round_closed:{self.round_id}"
+
+
+class SeasonEnded(Event, frozen=True, kw_only=True, tag="season_ended"):
+    """Everybody has met everybody."""
+
+    champion: str
+
+    @property
+    def once(self) -> str | None:
+        return "season_ended"

@@ -1,0 +1,44 @@
+"""What strategies share: playing a move if one may, and differing from what is expected.
+
+To differ is the skill of Even/Odd: equal calls draw, for 1 point each; different calls are a
+coin toss for 3, worth 1.5. No call makes a win more likely than the coin does.
+"""
+
+from collections.abc import Sequence
+
+from agent_league.strategy import Situation
+from agent_league.vocabulary import Json
+
+
+def prefer(move: Json, situation: Situation) -> Json:
+    """Return *move* where it is legal, else any legal move."""
+    # What is returned is the legal one: JSON's 1, 1.0 and true are equal here and not in a game.
+    return situation.rng.choice(
+        [legal for legal in situation.legal if legal == move] or situation.legal
+    )
+
+
+def differ(evidence: Sequence[Json], situation: Situation) -> Json:
+    """Return a legal move other than the likeliest, which is the most frequent in *evidence*.
+
+    Without evidence about this opponent, all opponents are the evidence; without any, or
+    when nothing else is legal, it is any legal move.
+    """
+    seen = evidence or situation.everyone
+    if not seen:
+        return situation.rng.choice(situation.legal)
+    expected = situation.rng.choice(_most_frequent(seen))
+    return situation.rng.choice(
+        [move for move in situation.legal if move != expected] or situation.legal
+    )
+
+
+def _most_frequent(moves: Sequence[Json]) -> list[Json]:
+    """Return the moves that occur most often, each once."""
+    tally: list[tuple[Json, int]] = []
+    # A move may be a list, which no Counter takes.
+    for move in moves:
+        if all(move != counted for counted, _ in tally):
+            tally.append((move, moves.count(move)))
+    most = max(count for _, count in tally)
+    return [move for move, count in tally if count == most]

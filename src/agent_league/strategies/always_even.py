@@ -1,0 +1,12 @@
+"""Always "even".
+
+The simplest player there is: easy to predict, so it shows what prediction is worth.
+"""
+
+from agent_league.strategies._prediction import prefer
+from agent_league.strategy import Situation
+from agent_league.vocabulary import Json
+
+
+def strategy(situation: Situation) -> Json:
+    return prefer("even", situation)

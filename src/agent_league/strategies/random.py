@@ -1,0 +1,12 @@
+"""Any legal move, with equal chance.
+
+In Even/Odd nobody can predict it, and so nobody can do better or worse than 1.25 points a match
+against it. It is what the others are measured with.
+"""
+
+from agent_league.strategy import Situation
+from agent_league.vocabulary import Json
+
+
+def strategy(situation: Situation) -> Json:
+    return situation.rng.choice(situation.legal)

@@ -1,0 +1,139 @@
+"""What an agent does with a body that arrives at `/mcp`: read it, hand it over, write the answer.
+
+Nothing here knows HTTP; `http_server` and `memory` bring the bodies.
+"""
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, TypeAlias
+
+import msgspec
+from msgspec import UNSET, Struct, UnsetType
+
+from agent_league.protocol import (
+    MESSAGES,
+    TOOLS,
+    ErrorCode,
+    Message,
+    ProtocolError,
+    name,
+    read,
+)
+from agent_league.protocol.complaints import LeagueComplaint
+from agent_league.protocol.jsonrpc import Call, FrameError, read_call, returned, returned_error
+from agent_league.transport.exchange import Answer
+from agent_league.vocabulary import Json
+
+Result: TypeAlias = Struct | dict[str, Json]
+Handler: TypeAlias = Callable[[Any], Result | Awaitable[Result]]
+"""Answers one kind of message; one that need not wait answers at once, without a task."""
+Tool: TypeAlias = Callable[[dict[str, Json]], Result | Awaitable[Result]]
+"""A tool that is not a message: it takes its arguments as they came."""
+Complain: TypeAlias = Callable[[ProtocolError], LeagueComplaint]
+
+_encode = msgspec.json.Encoder().encode
+
+
+class Endpoint:
+    """Dispatches by the class of the message, and turns what is wrong into an error reply."""
+
+    def __init__(
+        self,
+        handlers: Mapping[type[Message], Handler],
+        tools: Mapping[str, Tool],
+        complain: Complain,
+    ) -> None:
+        self._handlers = handlers
+        self._tools = tools
+        self._complain = complain
+
+    def answer(self, body: bytes) -> Answer | Awaitable[Answer]:
+        """Return the answer to *body*, or an awaitable of it if a handler has to wait."""
+        try:
+            call = read_call(body)
+        except FrameError as error:
+            return Answer(200, returned_error(error.id, error.code, error.detail))
+        try:
+            result = self._result(call, body)
+        except ProtocolError as error:
+            return self._refused(call, error)
+        if isinstance(result, (Struct, dict)):
+            return _written(call, result)
+        return self._answered_later(call, result)
+
+    def too_large(self) -> Answer:
+        """Return the answer to a body that was too long to be read."""
+        error = ProtocolError(ErrorCode.MESSAGE_TOO_LARGE, "the message is longer than allowed")
+        return Answer(413, self._refused(Call(id=None), error).body)
+
+    def _result(self, call: Call, body: bytes) -> Result | Awaitable[Result]:
+        if call.method in self._tools:
+            return self._tools[str(call.method)](_arguments(call))
+        message = self._message(call, body)
+        handler = self._handlers.get(type(message))
+        if handler is None:
+            raise ProtocolError(
+                ErrorCode.UNKNOWN_MESSAGE_TYPE,
+                f"{name(type(message))} is not for this agent",
+                about=name(type(message)),
+            )
+        return handler(message)
+
+    def _message(self, call: Call, body: bytes) -> Message:
+        if call.bare:
+            return read(body)
+        method = str(call.method)
+        meant = TOOLS.get(method) or MESSAGES.get(method.upper())
+        if isinstance(call.params, UnsetType):
+            return _no_params(method, meant)
+        try:
+            return read(call.params, meant=meant)
+        except ProtocolError as error:
+            if error.about == "UNKNOWN" and meant is None:
+                raise _no_such_method(method) from error
+            raise
+
+    async def _answered_later(self, call: Call, result: Awaitable[Result]) -> Answer:
+        try:
+            return _written(call, await result)
+        except ProtocolError as error:
+            return self._refused(call, error)
+
+    def _refused(self, call: Call, error: ProtocolError) -> Answer:
+        complaint = self._complain(error)
+        if call.bare:
+            return Answer(200, _encode(complaint))
+        if isinstance(call.id, UnsetType):
+            return Answer(202, b"")
+        said = f"{error.code} {error.code.name}: {error.detail}"
+        return Answer(200, returned_error(call.id, error.code.rpc, said, complaint))
+
+
+def _written(call: Call, result: Result) -> Answer:
+    if call.bare:
+        return Answer(200, _encode(result))
+    if isinstance(call.id, UnsetType):
+        return Answer(202, b"")
+    return Answer(200, returned(call.id, _encode(result)))
+
+
+def _arguments(call: Call) -> dict[str, Json]:
+    params = {} if call.params is UNSET else msgspec.json.decode(call.params)
+    if not isinstance(params, dict):
+        raise ProtocolError(ErrorCode.INVALID_FIELD_VALUE, "params: expected an object")
+    return params
+
+
+def _no_params(method: str, meant: type[Message] | None) -> Message:
+    if meant is None:
+        raise _no_such_method(method)
+    raise ProtocolError(
+        ErrorCode.MISSING_REQUIRED_FIELD,
+        "params: a required field is missing",
+        about=name(meant),
+        field="params",
+    )
+
+
+def _no_such_method(method: str) -> ProtocolError:
+    detail = f"no tool is called {method[:60]!r}, and its params name no known message_type"
+    return ProtocolError(ErrorCode.UNKNOWN_MESSAGE_TYPE, detail)

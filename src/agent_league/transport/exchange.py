@@ -1,0 +1,34 @@
+"""What crosses a wire, whichever wire it is: a body out, a status and a body back."""
+
+from collections.abc import Awaitable, Callable
+from typing import NamedTuple, TypeAlias
+
+from agent_league.transport.failures import UnreachableError
+
+
+class Answer(NamedTuple):
+    """What a peer sent back."""
+
+    status: int
+    body: bytes
+
+
+Post: TypeAlias = Callable[[str, bytes, float], Awaitable[Answer]]
+"""Send a body to a URL and return the answer, or raise `NoAnswerError` within so many seconds."""
+
+_FIRST_REDIRECT, _FIRST_CLIENT_ERROR, _TOO_MANY, _FIRST_SERVER_ERROR = 300, 400, 429, 500
+
+
+def usable(answer: Answer, who: str) -> Answer:
+    """Return *answer*, or raise `UnreachableError` when *who* says that it cannot answer now.
+
+    A redirect counts as that: following one would let a peer point us at somebody else.
+    """
+    status = answer.status
+    if status < _FIRST_REDIRECT:
+        return answer
+    if status < _FIRST_CLIENT_ERROR:
+        raise UnreachableError(f"{who} answered HTTP {status}, and redirects are not followed")
+    if status >= _FIRST_SERVER_ERROR or status == _TOO_MANY:
+        raise UnreachableError(f"{who} answered HTTP {status}")
+    return answer

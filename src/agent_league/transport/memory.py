@@ -1,0 +1,54 @@
+"""The same wire with no socket: for tests, for a league in one process, for a clock that is ours."""
+
+import asyncio
+
+from agent_league.transport.exchange import Answer, usable
+from agent_league.transport.failures import LateError, UnreachableError
+from agent_league.transport.site import Site, ask, outcome
+
+
+class Network:
+    """Sites by URL, reached as over HTTP: the same limits, the same failures, no bytes copied."""
+
+    def __init__(self) -> None:
+        self._sites: dict[str, Site] = {}
+        self._pending: set[asyncio.Future[Answer]] = set()
+
+    def host(self, url: str, site: Site) -> None:
+        self._sites[url] = site
+
+    def unhost(self, url: str) -> None:
+        """Make *url* unreachable; it may be so already."""
+        self._sites.pop(url, None)
+
+    async def post(self, url: str, body: bytes, within: float) -> Answer:
+        """Return the answer to *body*, or raise `NoAnswerError` within so many seconds."""
+        # A real wire always gives others a turn; without this, two matches would not interleave.
+        await asyncio.sleep(0)
+        site = self._sites.get(url)
+        if site is None:
+            raise UnreachableError(f"nobody is at {url}")
+        if len(body) > site.body_limit:
+            return usable(site.too_large(), url)
+        answer = ask(site, body)
+        if not isinstance(answer, Answer):
+            answer = await self._awaited(answer, url, within)
+        return usable(answer, url)
+
+    async def _awaited(self, task: asyncio.Future[Answer], url: str, within: float) -> Answer:
+        # The task outlives our patience, and our own cancelling: a peer does not know of either.
+        self._pending.add(task)
+        task.add_done_callback(self._pending.discard)
+        try:
+            await asyncio.wait({task}, timeout=within)
+        finally:
+            if not task.done():
+                task.add_done_callback(outcome)  # so that a failure is still written down
+        if not task.done():
+            raise LateError(f"{url} gave no answer within {within:g} s")
+        return outcome(task)
+
+    async def reaches(self, url: str, within: float) -> bool:
+        """Whether somebody is at *url*."""
+        await asyncio.sleep(0)
+        return url in self._sites

@@ -1,0 +1,122 @@
+"""The laws every game keeps, as functions of a game; who keeps them is for the tests to say."""
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from copy import deepcopy
+from random import Random
+from typing import Any
+
+import pytest
+
+from agent_league.game import AnyGame, IllegalMoveError, OptionsError
+from agent_league.vocabulary import Json, Seat
+
+SEEDS = range(20)
+LONGEST = 1000
+JUNK: list[Json] = [
+    *(None, True, False, -1, 0.5, 1e300, 2**70),
+    *("", " ", "EVEN", "even ", "\0", "null"),
+    *([], [0], ["even"], {}, {"move": "even"}, [[[]]]),
+]
+
+Step = tuple[Any, Mapping[Seat, Any]]
+
+
+def playthrough(game: AnyGame, seed: int) -> Iterator[Step]:
+    """Yield every state of a game played at random, with the moves made in it."""
+    rng = Random(seed)
+    state = game.start({}, rng)
+    for _ in range(LONGEST):
+        if not (seats := game.to_move(state)):
+            break
+        moves = {seat: rng.choice(game.legal(state, seat)) for seat in seats}
+        yield state, moves
+        state = game.play(state, moves, rng)
+    yield state, {}
+
+
+def _steps(game: AnyGame) -> Iterator[Step]:
+    for seed in SEEDS:
+        yield from playthrough(game, seed)
+
+
+def _survives_json(value: Json) -> bool:
+    return bool(json.loads(json.dumps(value, allow_nan=False)) == value)
+
+
+def ends_with_an_outcome_and_not_before(game: AnyGame) -> None:
+    for seed in SEEDS:
+        *during, (final, _) = playthrough(game, seed)
+        assert all(game.outcome(state) is None for state, _ in during)
+        assert not game.to_move(final)
+        assert game.outcome(final) is not None
+
+
+def names_a_winning_seat_and_a_reason(game: AnyGame) -> None:
+    for state, _ in _steps(game):
+        if outcome := game.outcome(state):
+            assert outcome.winner in {None, *range(game.seats)}
+            reason = outcome.reason.format(*(f"P0{seat}" for seat in range(game.seats)))
+            assert reason
+            assert not set("{}") & set(reason)
+
+
+def replays_from_its_seed(game: AnyGame) -> None:
+    for seed in SEEDS:
+        assert list(playthrough(game, seed)) == list(playthrough(game, seed))
+
+
+def leaves_its_states_as_they_are(game: AnyGame) -> None:
+    for state, moves in _steps(game):
+        before = deepcopy(state)
+        if moves:
+            game.play(state, moves, Random(0))
+        assert state == before
+        assert hash(state) == hash(before)
+
+
+def shows_and_records_only_json(game: AnyGame) -> None:
+    for state, _ in _steps(game):
+        assert all(_survives_json(game.view(state, seat)) for seat in range(game.seats))
+        assert _survives_json(game.record(state))
+
+
+def offers_moves_to_those_who_are_to_move(game: AnyGame) -> None:
+    for state, _ in _steps(game):
+        for seat in range(game.seats):
+            assert bool(game.legal(state, seat)) == (seat in game.to_move(state))
+
+
+def reads_back_the_moves_it_offers(game: AnyGame) -> None:
+    for state, _ in _steps(game):
+        for seat in game.to_move(state):
+            for move in game.legal(state, seat):
+                assert game.read_move(json.loads(json.dumps(move))) == move
+
+
+def refuses_what_is_no_move_by_the_one_exception(game: AnyGame) -> None:
+    refused = 0
+    for junk in JUNK:
+        try:
+            game.read_move(junk)
+        except IllegalMoveError as error:
+            refused += bool(str(error))
+    assert refused
+
+
+def refuses_an_option_it_does_not_know(game: AnyGame) -> None:
+    with pytest.raises(OptionsError, match="no such option"):
+        game.start({"no such option": 1}, Random(0))
+
+
+LAWS: tuple[Callable[[AnyGame], None], ...] = (
+    ends_with_an_outcome_and_not_before,
+    names_a_winning_seat_and_a_reason,
+    replays_from_its_seed,
+    leaves_its_states_as_they_are,
+    shows_and_records_only_json,
+    offers_moves_to_those_who_are_to_move,
+    reads_back_the_moves_it_offers,
+    refuses_what_is_no_move_by_the_one_exception,
+    refuses_an_option_it_does_not_know,
+)

@@ -1,0 +1,54 @@
+import re
+
+import pytest
+
+from agent_league.protocol import tokens
+
+
+def test_a_token_names_its_agent_and_has_at_least_32_random_characters() -> None:
+    assert re.fullmatch(r"tok_P01_[A-Za-z0-9_-]{32,}", tokens.new_token("P01"))
+
+
+def test_no_two_tokens_or_tickets_are_the_same() -> None:
+    assert len({tokens.new_token("P01") for _ in range(1000)}) == 1000
+    assert len({tokens.new_ticket() for _ in range(1000)}) == 1000
+
+
+def test_a_hash_does_not_show_its_token() -> None:
+    token = tokens.new_token("P01")
+    made = tokens.token_hash(token)
+    assert re.fullmatch(r"[0-9a-f]{64}", made)
+    assert made == tokens.token_hash(token)
+    assert token.rpartition("_")[2] not in made
+
+
+@pytest.mark.parametrize("stranger", ["", "tok_P01_", "é", "\ud800", "\x00", "x" * 10_000])
+def test_a_stranger_may_send_any_text_as_a_token(stranger: str) -> None:
+    assert tokens.same(stranger, stranger)
+    assert not tokens.same(stranger, tokens.new_token("P01"))
+    assert len(tokens.token_hash(stranger)) == 64
+
+
+def test_a_ticket_is_good_for_one_thing_only() -> None:
+    key = tokens.token_hash("tok_REF01_secret")
+    made = {
+        tokens.ticket(key, "match", "R1M1"),
+        tokens.ticket(key, "match", "R1M2"),
+        tokens.ticket(key, "player", "R1M1"),
+        tokens.ticket(key, "match", "R1M1", "P01"),
+        tokens.ticket(key, "matchR1M1"),
+        tokens.ticket(tokens.token_hash("tok_REF02_secret"), "match", "R1M1"),
+    }
+    assert len(made) == 6
+
+
+def test_both_ends_make_the_same_ticket_without_showing_the_key() -> None:
+    key = tokens.token_hash("tok_REF01_secret")
+    made = tokens.ticket(key, "match", "R1M1")
+    assert made == tokens.ticket(key, "match", "R1M1")
+    assert made.startswith("tkt_")
+    assert key not in made
+
+
+def test_the_format_that_an_error_shows_is_the_format_of_a_token() -> None:
+    assert tokens.FORMAT.format(agent_id="P01", random="x") == "tok_P01_x"

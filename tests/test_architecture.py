@@ -1,0 +1,124 @@
+"""The promises about the shape of the code, kept by measuring it."""
+
+import ast
+import re
+import shutil
+import statistics
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+SOURCES = sorted((ROOT / "src").rglob("*.py"))
+LINT_IMPORTS = "from importlinter.cli import lint_imports_command; lint_imports_command()"
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+every_source = pytest.mark.parametrize(
+    "path", SOURCES, ids=lambda path: path.relative_to(ROOT).as_posix()
+)
+
+
+def functions(path: Path) -> Iterator[Function]:
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, Function):
+            yield node
+
+
+def length(function: Function) -> int:
+    """Count the lines from `def` to the end, without the docstring."""
+    lines = (function.end_lineno or function.lineno) - function.lineno + 1
+    first = function.body[0]
+    if ast.get_docstring(function, clean=False) is not None:
+        lines -= (first.end_lineno or first.lineno) - first.lineno + 1
+    return lines
+
+
+def lengths() -> list[int]:
+    return sorted(length(function) for path in SOURCES for function in functions(path))
+
+
+def lines_of(*paths: Path) -> Iterator[tuple[str, str]]:
+    """Yield every line with the place where it stands."""
+    for path in paths:
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+            yield f"{path.relative_to(ROOT).as_posix()}:{number}", line
+
+
+def committed() -> list[Path]:
+    """Return the text files that git keeps, or would keep."""
+    git = shutil.which("git")
+    if git is None or not (ROOT / ".git").exists():
+        pytest.skip("not a git checkout")
+    command = [git, "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    found = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    if found.returncode:
+        pytest.skip(f"git cannot list the files: {found.stderr.strip()}")
+    paths = [ROOT / name for name in found.stdout.split("\0") if name]
+    return [path for path in paths if path.is_file() and b"\0" not in path.read_bytes()[:8000]]
+
+
+def test_imports_keep_their_contracts() -> None:
+    ran = subprocess.run(
+        [sys.executable, "-c", LINT_IMPORTS],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+
+
+@every_source
+def test_a_file_fits_in_the_head(path: Path) -> None:
+    assert len(path.read_text(encoding="utf-8").splitlines()) <= 400
+
+
+@every_source
+def test_a_function_fits_in_the_eye(path: Path) -> None:
+    assert [f"{f.name}: {length(f)} lines" for f in functions(path) if length(f) > 50] == []
+
+
+def test_most_functions_are_short() -> None:
+    found = lengths()
+    assert statistics.median(found) <= 8
+    assert found[int(len(found) * 0.9)] <= 25
+
+
+@every_source
+def test_nothing_is_global(path: Path) -> None:
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    assert [node.lineno for node in ast.walk(tree) if isinstance(node, ast.Global)] == []
+
+
+def test_one_place_at_most_catches_everything() -> None:
+    broad = re.compile(r"^\s*except\s*(\(?\s*(Base)?Exception\b.*)?:")
+    found = [place for place, line in lines_of(*SOURCES) if broad.match(line)]
+    assert len(found) <= 1, found
+
+
+def test_every_exception_to_a_rule_has_a_reason() -> None:
+    noqa = re.compile(r"#\s*(ruff:\s*)?noqa\b(?!: [A-Z]+[0-9]+(, ?[A-Z]+[0-9]+)* - \S)")
+    ignore = re.compile(r"#\s*type:\s*ignore(?!\[[a-z, -]+\]\s*# \S)")
+    found = [
+        f"{place}: {line.strip()}"
+        for place, line in lines_of(*SOURCES)
+        if noqa.search(line) or ignore.search(line)
+    ]
+    assert found == []
+
+
+def test_no_committed_file_names_a_machine_or_a_registry() -> None:
+    # Spelled in halves, so that this file may be searched too.
+    hosts = ("py" + "pi.org", "python" + "hosted.org", "npm" + "js.org", "npm" + "js.com")
+    folders = ("/ho" + "me/", "/Us" + "ers/", "/ro" + "ot/", "/wo" + "rk/", "C:" + "\\Users")
+    names = re.compile("|".join(map(re.escape, (*hosts, *folders))))
+    found = [
+        f"{place}: {line.strip()[:80]}"
+        for place, line in lines_of(*committed())
+        if names.search(line)
+    ]
+    assert found == []
