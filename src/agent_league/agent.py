@@ -13,18 +13,20 @@ from agent_league.protocol import (
     Notice,
     Patience,
     ProtocolError,
+    Request,
     Role,
     Stamp,
 )
 from agent_league.protocol.complaints import LeagueComplaint
 from agent_league.protocol.fields import VERSION
-from agent_league.protocol.registration import PlayerRegistered, RefereeRegistered
+from agent_league.protocol.play import Retry
+from agent_league.protocol.registration import RegisterPlayer, RegisterReferee
 from agent_league.protocol.rounds import LeagueCompleted
 from agent_league.transport.endpoint import Endpoint, Handler, Tool
 from agent_league.transport.exchange import Answer
 from agent_league.transport.http_server import Site
 from agent_league.transport.line import Line
-from agent_league.transport.retry import Breaker
+from agent_league.transport.retry import Breaker, persistently
 from agent_league.vocabulary import Json
 
 log = logging.getLogger("agent_league")
@@ -169,11 +171,18 @@ class Member(Agent):
     def ready(self) -> bool:
         return self.token is not None
 
-    def admitted(self, reply: RefereeRegistered | PlayerRegistered, agent_id: str | None) -> None:
-        """Take the id and the token that the league gave, or raise `NotAdmittedError`."""
-        if reply.status != "ACCEPTED" or agent_id is None:
+    def application(self) -> RegisterReferee | RegisterPlayer:
+        """Return the request with which this agent asks to be let in."""
+        raise NotImplementedError
+
+    async def register(self, retry: Retry | None = None) -> None:
+        """Join the league, or raise `NotAdmittedError` or a `NoAnswerError`."""
+        line = self.line(self.league_url)
+        request: Request[Any] = self.application()
+        reply = await persistently(lambda: line.ask(request), retry or Retry())
+        if reply.status != "ACCEPTED" or reply.agent_id is None:
             raise NotAdmittedError(reply.reason or "the league gave no reason")
-        self.name = agent_id
+        self.name = reply.agent_id
         self.token = reply.auth_token
         self.league_id = reply.league_id or ""
 

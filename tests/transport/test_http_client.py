@@ -1,118 +1,16 @@
 import asyncio
-import itertools
 import socket
-import struct
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
-from contextlib import asynccontextmanager, closing
-from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from contextlib import closing
 
 import pytest
 import uvloop
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from scripted_peer import OK, Peer, Run, free_port, peer
 
-from agent_league.transport.exchange import Answer
 from agent_league.transport.failures import (
     LateError,
-    NoAnswerError,
-    NonsenseError,
     UnreachableError,
 )
-from agent_league.transport.http_client import Connection, HttpClient, Question
-
-Script: TypeAlias = "Callable[[Peer], object]"
-Run: TypeAlias = Callable[[Coroutine[Any, Any, Any]], Any]
-
-OK = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 2\r\n\r\n{}"
-CHUNKED = (
-    b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n3\r\nabc\r\n2;x=y\r\nde\r\n0\r\n\r\n"
-)
-ENDLESS = b"HTTP/1.1 200 OK\r\n\r\nto the end"
-
-
-@pytest.fixture(params=["asyncio", "uvloop"])
-def run(request: pytest.FixtureRequest) -> Run:
-    return asyncio.run if request.param == "asyncio" else uvloop.run
-
-
-class Peer(asyncio.Protocol):
-    """One connection of a scripted server; every request calls the script."""
-
-    def __init__(self, script: Script, house: "House") -> None:
-        self.script, self.house = script, house
-        self.lost = asyncio.get_running_loop().create_future()
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)
-        self.transport = transport
-        self.house.connections.append(self)
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        self.lost.set_result(None)
-
-    def data_received(self, data: bytes) -> None:
-        self.house.requests.append(data)
-        self.script(self)
-
-    def say(self, *chunks: bytes) -> None:
-        for chunk in chunks:
-            self.transport.write(chunk)
-
-    def reset(self) -> None:
-        sock = self.transport.get_extra_info("socket")
-        sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-        self.transport.abort()
-
-
-@dataclass
-class House:
-    client: HttpClient
-    url: str = ""
-    connections: list[Peer] = field(default_factory=list)
-    requests: list[bytes] = field(default_factory=list)
-
-    def post(self, body: bytes = b"{}", within: float = 5.0) -> Awaitable[Answer]:
-        return self.client.post(self.url, body, within)
-
-
-@asynccontextmanager
-async def peer(script: Script, host: str = "127.0.0.1", **options: Any) -> AsyncIterator[House]:
-    house = House(HttpClient(**options))
-    server = await asyncio.get_running_loop().create_server(lambda: Peer(script, house), host, 0)
-    port = server.sockets[0].getsockname()[1]
-    house.url = f"http://[{host}]:{port}/mcp" if ":" in host else f"http://{host}:{port}/mcp"
-    try:
-        yield house
-    finally:
-        await house.client.close()
-        server.close()
-        for connection in house.connections:
-            connection.transport.abort()
-            await connection.lost
-        await server.wait_closed()
-
-
-def free_port() -> int:
-    with closing(socket.create_server(("127.0.0.1", 0))) as sock:
-        return int(sock.getsockname()[1])
-
-
-def answered(run: Run, *chunks: bytes, close: bool = False, **options: Any) -> Answer:
-    """Return what the client makes of *chunks*."""
-
-    def script(peer: Peer) -> None:
-        peer.say(*chunks)
-        if close:
-            peer.transport.close()
-
-    async def main() -> Answer:
-        async with peer(script, **options) as house:
-            return await house.post()
-
-    answer = run(main())
-    assert isinstance(answer, Answer)
-    return answer
+from agent_league.transport.http_client import HttpClient
 
 
 def test_a_call_is_an_ordinary_http_request(run: Run) -> None:
@@ -200,26 +98,6 @@ def test_a_new_connection_that_closes_is_not_tried_again(run: Run) -> None:
             with pytest.raises(UnreachableError, match=r"127\.0\.0\.1:\d+ closed .* without an"):
                 await house.post()
             assert len(house.requests) == 1
-
-    run(main())
-
-
-def test_a_drip_fed_answer_is_late(run: Run) -> None:
-    def drip(peer: Peer) -> None:
-        peer.say(OK[:1])
-
-        def more(at: int = 1) -> None:
-            if not peer.transport.is_closing():
-                peer.say(OK[at : at + 1])
-                asyncio.get_running_loop().call_later(0.02, more, at + 1)
-
-        more()
-
-    async def main() -> None:
-        async with peer(drip) as house:
-            with pytest.raises(LateError, match=r"within 0\.2 s"):
-                await house.post(within=0.2)
-            await asyncio.wait_for(house.connections[0].lost, 5.0)
 
     run(main())
 
@@ -327,89 +205,6 @@ def test_a_host_without_an_address_is_unreachable(run: Run) -> None:
     run(main())
 
 
-@pytest.mark.parametrize("how", ["close", "reset"])
-def test_an_answer_broken_off_is_unreachable(run: Run, how: str) -> None:
-    half = b"HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 10\r\n\r\n12345"
-
-    def script(peer: Peer) -> None:
-        peer.say(half)
-        if how == "close":
-            peer.transport.close()
-        else:
-            asyncio.get_running_loop().call_later(0.05, peer.reset)
-
-    async def main() -> None:
-        async with peer(script) as house:
-            with pytest.raises(UnreachableError, match="in the middle of its answer"):
-                await house.post()
-
-    run(main())
-
-
-def test_a_page_of_html_is_an_answer_that_the_caller_judges(run: Run) -> None:
-    page = b"HTTP/1.1 200 OK\r\ncontent-type: text/html\r\ncontent-length: 6\r\n\r\n<html>"
-    assert answered(run, page) == (200, b"<html>")
-
-
-@pytest.mark.parametrize(
-    "said", [b"SSH-2.0-OpenSSH_9.6\r\n", b"\x00" * 20, b"HTTP/1.1 999999 x\r\n"]
-)
-def test_what_is_not_http_is_nonsense(run: Run, said: bytes) -> None:
-    with pytest.raises(NonsenseError, match="did not answer in HTTP"):
-        answered(run, said)
-
-
-def test_a_switch_of_protocols_is_nonsense(run: Run) -> None:
-    said = b"HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: h2c\r\n\r\n"
-    with pytest.raises(NonsenseError):
-        answered(run, said)
-
-
-@pytest.mark.parametrize(
-    "said",
-    [
-        b"HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\n" + b"x" * 101,
-        b"HTTP/1.1 200 OK\r\n\r\n" + b"x" * 101,
-        b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n65\r\n" + b"x" * 101,
-        b"HTTP/1.1 200 OK\r\nx: " + b"x" * 70_000,
-    ],
-)
-def test_an_oversize_answer_is_nonsense_at_once(run: Run, said: bytes) -> None:
-    with pytest.raises(NonsenseError, match="more than 100 bytes"):
-        answered(run, said, max_answer=100)
-
-
-def test_an_answer_of_the_greatest_size_is_taken(run: Run) -> None:
-    said = b"HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n" + b"x" * 100
-    assert answered(run, said, max_answer=100) == (200, b"x" * 100)
-
-
-def test_a_chunked_answer_is_put_together(run: Run) -> None:
-    assert answered(run, CHUNKED) == (200, b"abcde")
-
-
-def test_an_answer_without_a_length_ends_with_the_connection(run: Run) -> None:
-    assert answered(run, ENDLESS, close=True) == (200, b"to the end")
-
-
-@pytest.mark.parametrize("status", [202, 204, 400, 401, 404, 413, 422])
-def test_other_statuses_are_answers(run: Run, status: int) -> None:
-    said = b"HTTP/1.1 %d x\r\n" % status + (b"" if status == 204 else b"content-length: 0\r\n")
-    assert answered(run, said + b"\r\n") == (status, b"")
-
-
-@pytest.mark.parametrize("status", [301, 304, 307, 429, 500, 503])
-def test_redirects_and_servers_that_are_down_are_unreachable(run: Run, status: int) -> None:
-    length = b"" if status == 304 else b"content-length: 0\r\n"
-    said = b"HTTP/1.1 %d x\r\nlocation: http://127.0.0.1:1/\r\n%b\r\n" % (status, length)
-    with pytest.raises(UnreachableError, match=rf"127\.0\.0\.1:\d+ answered HTTP {status}"):
-        answered(run, said)
-
-
-def test_an_announcement_is_not_the_answer(run: Run) -> None:
-    assert answered(run, b"HTTP/1.1 100 Continue\r\n\r\n", OK) == (200, b"{}")
-
-
 @pytest.mark.parametrize(
     "said",
     [
@@ -460,31 +255,6 @@ def test_cancelling_the_caller_closes_the_connection(run: Run, said: bytes) -> N
     run(main())
 
 
-def test_many_calls_at_once_each_get_their_own_answer(run: Run) -> None:
-    def echo(peer: Peer) -> None:
-        body = peer.house.requests[-1].partition(b"\r\n\r\n")[2]
-        peer.say(b"HTTP/1.1 200 OK\r\ncontent-length: %d\r\n\r\n%b" % (len(body), body))
-
-    async def main() -> None:
-        async with peer(echo) as house:
-            for _ in range(2):
-                bodies = [b"%d" % number for number in range(100)]
-                answers = await asyncio.gather(*map(house.post, bodies))
-                assert [answer.body for answer in answers] == bodies
-            assert len(house.connections) == 100
-
-    run(main())
-
-
-@pytest.mark.parametrize("status", [b"200 OK", b"405 No", b"503 Down", b"302 Away"])
-def test_any_http_answer_counts_as_reached_even_one_without_end(run: Run, status: bytes) -> None:
-    async def main() -> None:
-        async with peer(lambda p: p.say(b"HTTP/1.1 %b\r\n\r\ndata: 1" % status)) as house:
-            assert await house.client.reaches(house.url, 5.0)
-
-    run(main())
-
-
 def test_silence_noise_and_absence_are_not_reached(run: Run) -> None:
     async def main() -> None:
         async with peer(lambda p: None) as house:
@@ -516,56 +286,3 @@ def test_a_peer_without_tls_is_unreachable_over_https(run: Run) -> None:
                 await house.client.post(house.url.replace("http:", "https:"), b"", 5.0)
 
     run(main())
-
-
-class Wire(asyncio.Transport):
-    """A transport that goes nowhere."""
-
-    def write(self, data: bytes | bytearray | memoryview) -> None:
-        """Nobody listens."""
-
-    def abort(self) -> None:
-        """Nothing to close."""
-
-    def is_closing(self) -> bool:
-        return False
-
-
-async def parsed(chunks: list[bytes]) -> Answer | str:
-    connection = Connection("peer", 1000, set())
-    connection.connection_made(Wire())
-    deadline = asyncio.get_running_loop().time() + 5.0
-    waiter = connection.ask(Question(b"", 5.0, deadline, only_status=False))
-    for chunk in chunks:
-        connection.data_received(chunk)
-    connection.eof_received()
-    connection.connection_lost(None)
-    try:
-        return await waiter
-    except NoAnswerError as error:
-        return type(error).__name__
-
-
-def cut(whole: bytes, at: set[int]) -> list[bytes]:
-    edges = [0, *sorted(at), len(whole)]
-    return [whole[a:b] for a, b in itertools.pairwise(edges) if a < b]
-
-
-@settings(deadline=None)
-@given(
-    whole=st.sampled_from(
-        [OK, CHUNKED, ENDLESS, b"HTTP/1.1 100 Continue\r\n\r\n" + OK, b"HTTP/1.1 204 x\r\n\r\n"]
-    ),
-    at=st.sets(st.integers(1, 80)),
-)
-def test_an_answer_reads_the_same_however_it_is_cut(whole: bytes, at: set[int]) -> None:
-    pieces = cut(whole, {place for place in at if place < len(whole)})
-    answer = asyncio.run(parsed(pieces))
-    assert isinstance(answer, Answer)
-    assert answer == asyncio.run(parsed([whole]))
-
-
-@settings(deadline=None)
-@given(st.lists(st.binary(max_size=40), max_size=5), st.sampled_from([b"", OK[:30], CHUNKED[:60]]))
-def test_no_bytes_at_all_break_the_client(noise: list[bytes], before: bytes) -> None:
-    asyncio.run(parsed([before, *noise]))

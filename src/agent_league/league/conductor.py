@@ -113,7 +113,6 @@ class Conductor:
             await asyncio.sleep(self._settings.announcement_lead)
         await self._matchday.play(matches, planned)
         await self._events.append(RoundClosed(at=self._now(), round_id=round_id))
-        self._send_table()
         self._herald.tell(self._notices.round_closed(round_id))
 
     def _planned(self, matches: list[ScheduledMatch]) -> "Mapping[str, str]":
@@ -122,8 +121,9 @@ class Conductor:
 
     async def _finish(self) -> None:
         champion = self._season.standings()[0].player_id
+        self._send_table()
         notice = self._notices.season_ended()
-        self._herald.tell(notice)
+        self._herald.tell(notice, Urgency.FAREWELL)
         await self._events.append(SeasonEnded(at=self._now(), champion=champion))
         await self._herald.drained(self._settings.farewell)
 

@@ -6,9 +6,9 @@ import logging
 import threading
 from collections import defaultdict
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from random import Random
 
+from agent_league.player.brain import Brain
 from agent_league.player.sensors import Played, Turn
 from agent_league.strategy import Situation, Strategy
 from agent_league.vocabulary import Json
@@ -33,15 +33,6 @@ class OpponentModel:
 
     def moves_of(self, opponent: str | None) -> list[Json]:
         return self._of.get(opponent, [])
-
-
-@dataclass(frozen=True)
-class Brain:
-    """A strategy, and whether it may be trusted to answer at once and without fail."""
-
-    strategy: Strategy
-    name: str
-    trusted: bool = False
 
 
 class DecisionModel:

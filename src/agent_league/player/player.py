@@ -8,7 +8,8 @@ import msgspec
 
 from agent_league.agent import Member, Wire, taken
 from agent_league.player.actuators import make_move, take_seat
-from agent_league.player.decision import Brain, DecisionModel
+from agent_league.player.brain import Brain
+from agent_league.player.decision import DecisionModel
 from agent_league.player.sensors import Played, perceive_result, perceive_turn
 from agent_league.protocol import Acknowledgement, Message, Role
 from agent_league.protocol.complaints import GameComplaint, LeagueComplaint
@@ -20,7 +21,6 @@ from agent_league.protocol.play import (
     JoinAck,
     ParityCall,
     ParityReply,
-    Retry,
 )
 from agent_league.protocol.queries import Query, QueryAnswer, QueryType
 from agent_league.protocol.registration import PlayerMeta, RegisterPlayer
@@ -32,7 +32,6 @@ from agent_league.protocol.rounds import (
     StandingsUpdate,
 )
 from agent_league.transport.endpoint import Handler
-from agent_league.transport.retry import persistently
 from agent_league.vocabulary import Json
 
 THINKING_SHARE = 0.8
@@ -82,16 +81,9 @@ class Player(Member):
         record = {"played": len(self.history), "fallback_moves": self.decision.fallbacks}
         return {**super().about(), "display_name": self._meta.display_name, **record}
 
-    async def register(self, retry: Retry | None = None) -> None:
-        """Join the league, or raise `NotAdmittedError` or a `NoAnswerError`."""
-        request = RegisterPlayer(
-            **self.stamp(f"conv-{self.name.lower()}-reg"),
-            auth_token=self.token,
-            player_meta=self._meta,
-        )
-        line = self.line(self.league_url)
-        reply = await persistently(lambda: line.ask(request), retry or Retry())
-        self.admitted(reply, reply.player_id)
+    def application(self) -> RegisterPlayer:
+        stamp = self.stamp(f"conv-{self.name.lower()}-reg")
+        return RegisterPlayer(**stamp, auth_token=self.token, player_meta=self._meta)
 
     async def query(self, query_type: QueryType, **params: Json) -> QueryAnswer:
         """Ask the league one of its four questions."""

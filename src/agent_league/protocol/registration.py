@@ -49,6 +49,10 @@ class RefereeRegistered(Message, frozen=True, kw_only=True, tag="REFEREE_REGISTE
     reason: Sentence | None
     error_code: str | None = None
 
+    @property
+    def agent_id(self) -> str | None:
+        return self.referee_id
+
 
 class RegisterReferee(
     Request[RefereeRegistered], frozen=True, kw_only=True, tag="REFEREE_REGISTER_REQUEST"
@@ -70,6 +74,10 @@ class PlayerRegistered(Message, frozen=True, kw_only=True, tag="LEAGUE_REGISTER_
     player_id: str | None
     reason: Sentence | None
     error_code: str | None = None
+
+    @property
+    def agent_id(self) -> str | None:
+        return self.player_id
 
 
 class RegisterPlayer(

@@ -22,7 +22,7 @@ from agent_league.referee.seated import Seated
 from agent_league.referee.verdict import reported, told
 from agent_league.transport import NoAnswerError, RefusedError
 from agent_league.transport.endpoint import Handler, Tool
-from agent_league.transport.retry import delay, persistently
+from agent_league.transport.retry import delay
 from agent_league.vocabulary import Json
 
 LONGEST_REPORT_DELAY = 30.0
@@ -61,16 +61,9 @@ class Referee(Member):
     def about(self) -> dict[str, Json]:
         return {**super().about(), "league": self.league_url, "matches": len(self._matches)}
 
-    async def register(self, retry: Retry | None = None) -> None:
-        """Join the league, or raise `NotAdmittedError` or a `NoAnswerError`."""
-        request = RegisterReferee(
-            **self.stamp(f"conv-{self.name.lower()}-reg"),
-            auth_token=self.token,
-            referee_meta=self._meta,
-        )
-        line = self.line(self.league_url)
-        reply = await persistently(lambda: line.ask(request), retry or Retry())
-        self.admitted(reply, reply.referee_id)
+    def application(self) -> RegisterReferee:
+        stamp = self.stamp(f"conv-{self.name.lower()}-reg")
+        return RegisterReferee(**stamp, auth_token=self.token, referee_meta=self._meta)
 
     def start(self, order: StartMatch) -> MatchAccepted:
         """Take the match and begin to play it, or say why not."""

@@ -11,7 +11,7 @@ import ssl
 from collections import defaultdict, deque
 from contextlib import suppress
 from functools import cache, lru_cache, partial
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias, cast
 from urllib.parse import SplitResult, urlsplit
 
 import httptools
@@ -157,8 +157,8 @@ class Connection(asyncio.Protocol):
         return kind(f"{self._name} closed the connection without an answer")
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)  # noqa: S101 - what create_connection makes
-        self._transport = transport
+        # uvloop's transports are not asyncio's, they only behave like them.
+        self._transport = cast("asyncio.Transport", transport)
         self._home.add(self)
 
     def connection_lost(self, exc: Exception | None) -> None:

@@ -215,11 +215,7 @@ class AgentProtocol(HttpToolsProtocol):
             return
         check(dict(self.headers), self._site)
         self._plain, self._body = True, b""
-        self._keep = (
-            self.parser.should_keep_alive()
-            and self.parser.get_http_version() == "1.1"
-            and not self._last
-        )
+        self._keep = self.parser.should_keep_alive() and self.parser.get_http_version() == "1.1"
 
     def _is_plain(self) -> bool:
         return (
@@ -262,12 +258,12 @@ class AgentProtocol(HttpToolsProtocol):
     # Answering.
 
     def _serve(self) -> None:
-        answer = ask(self._site, self._body)
+        answer, keep = ask(self._site, self._body), self._keep and not self._last
         if isinstance(answer, Answer):
-            self._write(answer, keep=self._keep)
+            self._write(answer, keep=keep)
             self._rest()
             return
-        self.cycle = turn = _Turn(keep_alive=self._keep)
+        self.cycle = turn = _Turn(keep_alive=keep)
         self._desk.pending.add(answer)
         answer.add_done_callback(partial(self._settle, turn))
 

@@ -15,6 +15,7 @@ class Urgency(IntEnum):
     GAME = 0
     NEWS = 1
     TABLE = 2
+    FAREWELL = 3
 
 
 class _Waiting(NamedTuple):
