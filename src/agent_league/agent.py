@@ -159,10 +159,19 @@ class NotAdmittedError(LeagueError):
 class Member(Agent):
     """An agent that joins a league: a referee or a player."""
 
-    def __init__(self, name: str, wire: Wire, league_url: str, **options: Any) -> None:
+    def __init__(
+        self,
+        name: str,
+        wire: Wire,
+        league_url: str,
+        *,
+        league_id: str | None = None,
+        **options: Any,
+    ) -> None:
         super().__init__(name, wire, **options)
         self.league_url = league_url
-        self.league_id = ""
+        self.league_id = league_id
+        """The league to join, if only that one will do; then the league that was joined."""
         self.token: str | None = None
         self.over: asyncio.Event = asyncio.Event()
         """Set when the league says that it is completed."""
@@ -184,7 +193,7 @@ class Member(Agent):
             raise NotAdmittedError(reply.reason or "the league gave no reason")
         self.name = reply.agent_id
         self.token = reply.auth_token
-        self.league_id = reply.league_id or ""
+        self.league_id = reply.league_id or self.league_id
 
     def league_over(self, notice: LeagueCompleted) -> Acknowledgement:
         self.final = notice

@@ -54,6 +54,7 @@ class RefereePlan:
 
     league_url: str
     endpoint: str
+    league_id: str | None = None
     referee_id: str = "referee"
     display_name: str = "Referee"
     game_types: Sequence[str] = ("even_odd",)
@@ -67,7 +68,7 @@ class RefereePlan:
             contact_endpoint=self.endpoint,
             max_concurrent_matches=self.capacity,
         )
-        return Referee(self.referee_id, wire, self.league_url, meta=meta)
+        return Referee(self.referee_id, wire, self.league_url, meta=meta, league_id=self.league_id)
 
 
 @dataclass(frozen=True)
@@ -76,6 +77,7 @@ class PlayerPlan:
 
     league_url: str
     endpoint: str
+    league_id: str | None = None
     player_id: str = "player"
     display_name: str = "Player"
     strategy: str = "random"
@@ -90,7 +92,15 @@ class PlayerPlan:
             game_types=list(self.game_types),
             contact_endpoint=self.endpoint,
         )
-        return Player(self.player_id, wire, self.league_url, meta=meta, brain=brain, seed=self.seed)
+        return Player(
+            self.player_id,
+            wire,
+            self.league_url,
+            meta=meta,
+            brain=brain,
+            seed=self.seed,
+            league_id=self.league_id,
+        )
 
 
 Plan: TypeAlias = RefereePlan | PlayerPlan
@@ -151,8 +161,15 @@ async def serve_until(agent: Agent, sock: socket.socket, ends: Coroutine[Any, An
         await agent.close()
 
 
+def _unsaid(member: Member) -> None:
+    """Tell nobody that *member* has joined."""
+
+
 async def run_members(
-    plans: Sequence[Plan], socks: Sequence[socket.socket], stop: asyncio.Event
+    plans: Sequence[Plan],
+    socks: Sequence[socket.socket],
+    stop: asyncio.Event,
+    joined: Callable[[Member], None] = _unsaid,
 ) -> None:
     """Run members until the league is over, or *stop* is set."""
     wire = HttpClient()
@@ -160,13 +177,14 @@ async def run_members(
     try:
         async with asyncio.TaskGroup() as group:
             for member, sock in zip(members, socks, strict=True):
-                group.create_task(serve_until(member, sock, _take_part(member, stop)))
+                group.create_task(serve_until(member, sock, _take_part(member, stop, joined)))
     finally:
         await wire.close()
 
 
-async def _take_part(member: Member, stop: asyncio.Event) -> None:
+async def _take_part(member: Member, stop: asyncio.Event, joined: Callable[[Member], None]) -> None:
     await member.register(Retry())
+    joined(member)
     waits = [asyncio.ensure_future(event.wait()) for event in (member.over, stop)]
     await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
     for wait in waits:
@@ -216,6 +234,7 @@ class LocalPlan:
     port_base: int = MANAGER_PORT
     """The manager's port; 0 takes any that are free."""
     players_per_process: int = 1
+    host: str = LOOPBACK
 
     def port(self, offset: int) -> int:
         return self.port_base + offset if self.port_base else 0
@@ -234,6 +253,8 @@ class LocalLeague:
     def __enter__(self) -> Self:
         """Take all the ports, and start the processes."""
         plan = self.plan
+        self._wire = HttpClient()
+        self.manager = LeagueManager(plan.settings, self._wire, self.events)
         try:
             self._sock = self._bound(plan.port(0))
             referees = [self._referee(number) for number in range(plan.referees)]
@@ -266,13 +287,11 @@ class LocalLeague:
 
     async def play(self) -> None:
         """Play the season to its end, or raise `AgentDiedError`."""
-        wire = HttpClient()
-        self.manager = LeagueManager(self.plan.settings, wire, self.events)
         try:
             await self.manager.open()
             await serve_until(self.manager, self._sock, self._season())
         finally:
-            await wire.close()
+            await self._wire.close()
 
     async def _season(self) -> None:
         season = asyncio.ensure_future(self.manager.run())
@@ -298,7 +317,7 @@ class LocalLeague:
             died.set_result(AgentDiedError(f"{process.name} ended before the league began"))
 
     def _bound(self, port: int) -> socket.socket:
-        sock = bound(LOOPBACK, port)
+        sock = bound(self.plan.host, port)
         self._socks.append(sock)
         return sock
 

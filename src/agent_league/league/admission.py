@@ -21,6 +21,8 @@ class Applicant:
     sender: str
     meta: PlayerMeta | RefereeMeta
     token: str | None
+    league_id: str | None = None
+    """The league it means to join, if it said so."""
 
     @property
     def display_name(self) -> str:
@@ -82,6 +84,8 @@ def judge(
 def _unfit(applicant: Applicant, settings: LeagueSettings) -> Refusal | None:
     """Refuse an agent that could not take part whoever else is there."""
     meta = applicant.meta
+    if applicant.league_id not in (None, settings.league_id):
+        return Refusal(f"This is {settings.league_id}", ErrorCode.INVALID_FIELD_VALUE)
     problem = endpoint_problem(meta.contact_endpoint)
     if problem:
         return Refusal(f"Contact endpoint unreachable: {problem}", ErrorCode.INVALID_FIELD_VALUE)

@@ -16,7 +16,9 @@ from agent_league.protocol import Acknowledgement, Message, ProtocolError, Role
 from agent_league.protocol.play import ResultReport
 from agent_league.protocol.queries import Query, QueryAnswer, QueryProblem
 from agent_league.protocol.registration import (
+    PlayerMeta,
     PlayerRegistered,
+    RefereeMeta,
     RefereeRegistered,
     RegisterPlayer,
     RegisterReferee,
@@ -93,8 +95,7 @@ class LeagueManager(Agent):
         await super().close()
 
     async def register_player(self, request: RegisterPlayer) -> PlayerRegistered:
-        meta, token = request.player_meta, request.auth_token
-        decided = await self._decide(Applicant(Role.PLAYER, request.sender, meta, token))
+        decided = await self._decide(_applicant(request, Role.PLAYER, request.player_meta))
         return PlayerRegistered(
             **self.stamp(request.conversation_id),
             **_outcome(decided, self.settings.league_id),
@@ -102,8 +103,7 @@ class LeagueManager(Agent):
         )
 
     async def register_referee(self, request: RegisterReferee) -> RefereeRegistered:
-        meta, token = request.referee_meta, request.auth_token
-        decided = await self._decide(Applicant(Role.REFEREE, request.sender, meta, token))
+        decided = await self._decide(_applicant(request, Role.REFEREE, request.referee_meta))
         return RefereeRegistered(
             **self.stamp(request.conversation_id),
             **_outcome(decided, self.settings.league_id),
@@ -156,6 +156,10 @@ class LeagueManager(Agent):
         return self.season.roster.authenticated(
             message.auth_token, message.sender, str(about), self.clock()
         )
+
+
+def _applicant(request: Message, role: Role, meta: PlayerMeta | RefereeMeta) -> Applicant:
+    return Applicant(role, request.sender, meta, request.auth_token, request.league_id)
 
 
 def _outcome(decided: Admission | Refusal, league_id: str) -> dict[str, Any]:

@@ -83,14 +83,19 @@ class Player(Member):
 
     def application(self) -> RegisterPlayer:
         stamp = self.stamp(f"conv-{self.name.lower()}-reg")
-        return RegisterPlayer(**stamp, auth_token=self.token, player_meta=self._meta)
+        return RegisterPlayer(
+            **stamp,
+            auth_token=self.token,
+            league_id=self.league_id,
+            player_meta=self._meta,
+        )
 
     async def query(self, query_type: QueryType, **params: Json) -> QueryAnswer:
         """Ask the league one of its four questions."""
         question = Query(
             **self.stamp(f"conv-{self.name.lower()}-query"),
             auth_token=self.token,
-            league_id=self.league_id,
+            league_id=self.league_id or "",
             query_type=query_type,
             query_params=params,
         )

@@ -63,7 +63,12 @@ class Referee(Member):
 
     def application(self) -> RegisterReferee:
         stamp = self.stamp(f"conv-{self.name.lower()}-reg")
-        return RegisterReferee(**stamp, auth_token=self.token, referee_meta=self._meta)
+        return RegisterReferee(
+            **stamp,
+            auth_token=self.token,
+            league_id=self.league_id,
+            referee_meta=self._meta,
+        )
 
     def start(self, order: StartMatch) -> MatchAccepted:
         """Take the match and begin to play it, or say why not."""

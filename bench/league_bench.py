@@ -1,0 +1,155 @@
+"""How many matches a second of CPU pays for: a whole league over real HTTP, all processes counted.
+
+Machines are noisy, so a bare HTTP round trip is measured beside each league: when both fall, it
+was the machine.
+"""
+
+import argparse
+import asyncio
+import statistics
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import msgspec
+import psutil
+
+from agent_league.league import LeagueSettings
+from agent_league.local import LOOPBACK, LocalLeague, LocalPlan, bound, run, url_of
+from agent_league.store.events import Event, SeasonEnded, SeasonStarted
+from agent_league.strategy import STRATEGIES
+from agent_league.transport.exchange import Answer
+from agent_league.transport.http_client import HttpClient
+from agent_league.transport.http_server import HttpServer, Site
+
+SEED = "7"
+ECHOES, AT_ONCE = 4000, 8
+
+
+@dataclass(frozen=True)
+class Season:
+    """What one league cost, in seconds of CPU by role and of the clock on the wall."""
+
+    processes: int
+    matches: int
+    wall_s: float
+    cpu_s: dict[str, float]
+    echoes_per_cpu_s: float
+    standings: list[str] = field(repr=False)
+
+    @property
+    def rate(self) -> float:
+        """Matches per CPU-second of all processes."""
+        return self.matches / sum(self.cpu_s.values())
+
+
+class Meter:
+    """Reads the clocks when the season starts and when it ends."""
+
+    def __init__(self, league: LocalLeague) -> None:
+        self._league = league
+        self.readings: list[tuple[float, dict[str, float]]] = []
+        league.events.listen(self.hear)
+
+    def hear(self, event: Event) -> None:
+        if isinstance(event, (SeasonStarted, SeasonEnded)):
+            self.readings.append((time.perf_counter(), self._cpu()))
+
+    def _cpu(self) -> dict[str, float]:
+        children = [process.pid for process in self._league.processes]
+        referees = self._league.plan.referees
+        return {
+            "manager": time.process_time(),
+            "referees": sum(map(_spent, children[:referees])),
+            "players": sum(map(_spent, children[referees:])),
+        }
+
+
+def _spent(pid: int | None) -> float:
+    times = psutil.Process(pid).cpu_times()
+    return float(times.user + times.system)
+
+
+def measure(players: int, players_per_process: int, referees: int) -> Season:
+    """Play one league, and echo a while."""
+    kinds = list(STRATEGIES)
+    plan = LocalPlan(
+        settings=LeagueSettings(seed=SEED, awaited_players=players, awaited_referees=referees),
+        strategies=[kinds[number % len(kinds)] for number in range(players)],
+        names=[f"Player {number + 1}" for number in range(players)],
+        referees=referees,
+        port_base=0,
+        players_per_process=players_per_process,
+    )
+    with LocalLeague(plan) as league:
+        meter = Meter(league)
+        run(league.play())
+    (began, before), (ended, after) = meter.readings
+    return Season(
+        processes=1 + len(league.processes),
+        matches=len(league.manager.season.results),
+        wall_s=ended - began,
+        cpu_s={role: after[role] - before[role] for role in after},
+        echoes_per_cpu_s=run(_echo()),
+        standings=[f"{row.player_id} {row.points}" for row in league.manager.season.standings()],
+    )
+
+
+async def _echo() -> float:
+    """Return how many bare round trips, client and server together, a CPU-second pays for."""
+    refusal = Answer(413, b"")
+    site = Site(lambda body: Answer(200, body), lambda path: None, lambda: refusal)
+    sock = bound(LOOPBACK, 0)
+    url, client, server = url_of(sock), HttpClient(), await HttpServer.start(site, sock)
+    began = time.process_time()
+    await asyncio.gather(*(_caller(client, url) for _ in range(AT_ONCE)))
+    spent = time.process_time() - began
+    await client.close()
+    await server.close()
+    return ECHOES / spent
+
+
+async def _caller(client: HttpClient, url: str) -> None:
+    for _ in range(ECHOES // AT_ONCE):
+        await client.post(url, b'{"echo":"' + 300 * b"x" + b'"}', 5.0)
+
+
+def best(seasons: Sequence[Season]) -> Season:
+    return max(seasons, key=lambda season: season.rate)
+
+
+def sentence(seasons: Sequence[Season]) -> str:
+    """Return one line about the best of *seasons*, with the median beside it."""
+    top = best(seasons)
+    median = statistics.median(season.rate for season in seasons)
+    roles = " / ".join(f"{role} {spent:.2f}" for role, spent in top.cpu_s.items())
+    return (
+        f"{top.processes} processes, {top.matches} matches, {top.wall_s:.2f} s; CPU-s {roles}; "
+        f"matches per CPU-s: best {top.rate:.0f}, median {median:.0f}; "
+        f"{top.rate / top.echoes_per_cpu_s:.4f} of {top.echoes_per_cpu_s:.0f} bare round trips"
+    )
+
+
+def main() -> int:
+    """Measure and print; 1 when even the best run is under the bar."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--players", type=int, default=50)
+    parser.add_argument("--referees", type=int, default=1)
+    parser.add_argument("--bar", type=float, default=600.0, help="matches per CPU-second")
+    parser.add_argument("--json", action="store_true", help="every run, for a program")
+    options = parser.parse_args()
+    shape = options.players, options.referees
+    shared = [measure(shape[0], shape[0], shape[1]) for _ in range(options.runs)]
+    apart = [measure(shape[0], 1, shape[1])]
+    if options.json:
+        print(msgspec.json.encode({"shared": shared, "apart": apart}).decode())
+    else:
+        print(f"players share a process: {sentence(shared)}")
+        print(f"each in its own process: {sentence(apart)}")
+    return int(best(shared).rate < options.bar)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

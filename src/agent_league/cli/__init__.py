@@ -1,0 +1,44 @@
+"""The command `league`: one module per command, each imported only when it is asked for."""
+
+import sys
+from importlib.metadata import version
+
+from cyclopts import App
+from cyclopts.config import Env
+
+COMMANDS = {
+    "play": "Play a whole league on this machine, and name the champion.",
+    "start": "Open a league that waits for other people's agents.",
+    "manager": "Run a league manager alone.",
+    "referee": "Run one referee.",
+    "player": "Run one player.",
+    "status": "Show where a running league stands.",
+    "standings": "Show the table of a running league.",
+    "schedule": "Show who meets whom in a running league.",
+    "stats": "Show one player's record in a running league.",
+    "schema": "Print the JSON Schema of every message, or of one.",
+}
+_MODULES = {
+    **dict.fromkeys(("manager", "referee", "player"), "agents"),
+    **dict.fromkeys(("status", "standings", "schedule", "stats"), "queries"),
+}
+
+app = App(
+    name="league",
+    help="Competitions between agents that meet only in messages.",
+    version=lambda: version("agent-league"),
+    config=Env("LEAGUE_", command=True),
+    suppress_keyboard_interrupt=False,
+)
+for _name, _help in COMMANDS.items():
+    app.command(f"agent_league.cli.{_MODULES.get(_name, _name)}:{_name}", name=_name, help=_help)
+
+
+def main() -> None:
+    """Run the command line; every ending is a sentence and an exit code."""
+    try:
+        app()
+    except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - here every command ends
+        from agent_league.cli.endings import ended_by  # noqa: PLC0415 - costs a quarter second
+
+        sys.exit(ended_by(error, as_json="--json" in sys.argv))

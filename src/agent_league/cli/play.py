@@ -1,0 +1,182 @@
+"""`league play`: a whole league on this machine."""
+
+import asyncio
+import json as json_module
+import secrets
+import sys
+from collections.abc import Sequence
+from itertools import cycle, islice
+from typing import Annotated, Literal
+
+from cyclopts import Parameter
+from cyclopts.validators import Number
+from rich.console import Console
+from rich.text import Text
+
+from agent_league.cli.endings import UsageError
+from agent_league.cli.report import document, table
+from agent_league.cli.screen import Screen, screen_for
+from agent_league.league import LeagueSettings
+from agent_league.local import MANAGER_PORT, LocalLeague, LocalPlan, run
+from agent_league.player import load_brain
+from agent_league.store import Event
+from agent_league.store.events import SeasonEnded, SeasonStarted
+
+GREEK = [
+    "Alpha",
+    "Beta",
+    "Gamma",
+    "Delta",
+    "Epsilon",
+    "Zeta",
+    "Eta",
+    "Theta",
+    "Iota",
+    "Kappa",
+    "Lambda",
+    "Mu",
+    "Nu",
+    "Xi",
+    "Omicron",
+    "Pi",
+    "Rho",
+    "Sigma",
+    "Tau",
+    "Upsilon",
+    "Phi",
+    "Chi",
+    "Psi",
+    "Omega",
+]
+MIXED = ("frequency", "always_even", "markov", "random", "pattern", "alternating", "mirror")
+
+Display = Literal["rich", "plain", "none"]
+Policy = Literal["round_robin", "least_busy", "weighted"]
+
+
+def play(
+    *,
+    players: Annotated[int, Parameter(validator=Number(gte=2, lte=1000))] = 4,
+    strategy: str | None = None,
+    referees: Annotated[int, Parameter(validator=Number(gte=1, lte=10))] = 2,
+    seed: str | None = None,
+    legs: Annotated[int, Parameter(validator=Number(gte=1, lte=10))] = 1,
+    assign: Policy = "least_busy",
+    port_base: Annotated[int, Parameter(validator=Number(gte=0, lte=64000))] = MANAGER_PORT,
+    display: Display | None = None,
+    json: Annotated[bool, Parameter(negative=())] = False,
+) -> None:
+    """Play a whole league on this machine: everybody is a process with a port of its own.
+
+    Parameters
+    ----------
+    players
+        How many players.
+    strategy
+        Strategies by name or file, with commas: random,markov,my_own.py. Dealt out in turn.
+    referees
+        How many referees.
+    seed
+        The same seed gives the same schedule, draws and standings.
+    legs
+        How often each pair meets.
+    assign
+        Which referee gets the next match.
+    port_base
+        The manager's port; referees and players follow. 0 takes any free ports.
+    display
+        What to show meanwhile: rich on a terminal, else plain.
+    json
+        Print one JSON document instead of a table.
+    """
+    chosen = _dealt(strategy, players)
+    settings = LeagueSettings(
+        seed=seed if seed is not None else str(secrets.randbelow(10**6)),
+        legs=legs,
+        awaited_players=players,
+        awaited_referees=referees,
+        max_players=max(100, players),
+        assignment=assign,
+    )
+    plan = LocalPlan(settings, chosen, _names(chosen), referees=referees, port_base=port_base)
+    screen = screen_for("none" if json and display is None else display)
+    with LocalLeague(plan) as league:
+        if not json and display != "none":
+            _greet(league)
+        seconds = run(_played(league, screen))
+    if json:
+        print(json_module.dumps(document(league.manager, seconds), indent=2))
+    else:
+        _conclude(league, seconds)
+
+
+def _dealt(strategy: str | None, players: int) -> Sequence[str]:
+    names = [name.strip() for name in strategy.split(",")] if strategy else MIXED
+    if strategy and len(names) > players:
+        hint = f"league play --players {len(names)} --strategy {strategy}"
+        raise UsageError(f"{len(names)} strategies for {players} players", hint)
+    dealt = list(islice(cycle(names), players))
+    for name in dict.fromkeys(dealt):
+        load_brain(name)  # a strategy that is not there is said so before anything starts
+    return dealt
+
+
+def _names(strategies: Sequence[str]) -> Sequence[str]:
+    return [
+        f"{_name(number)} ({strategy.rsplit('/', 1)[-1].removesuffix('.py')[:30]})"
+        for number, strategy in enumerate(strategies)
+    ]
+
+
+def _name(number: int) -> str:
+    turn, letter = divmod(number, len(GREEK))
+    return f"{GREEK[letter]} {turn + 1}" if turn else GREEK[letter]
+
+
+async def _played(league: LocalLeague, screen: Screen) -> float:
+    """Play, and return how many seconds it took from the first round to the last result."""
+    now = asyncio.get_running_loop().time
+    marks: list[float] = []
+
+    def time_passes(event: Event) -> None:
+        if isinstance(event, (SeasonStarted, SeasonEnded)):
+            marks.append(now())
+
+    league.events.listen(screen.heard)
+    league.events.listen(time_passes)
+    with screen.showing(league.manager.season):
+        await league.play()
+    return marks[1] - marks[0]
+
+
+def _greet(league: LocalLeague) -> None:
+    plan = league.plan
+    print(
+        f"  Agent League   {plan.settings.game_type}   {len(plan.strategies)} players   "
+        f"{plan.referees} referees   seed {plan.settings.seed}",
+        f"  manager {league.url.removesuffix('/mcp')}   (Ctrl-C stops everything)",
+        "",
+        sep="\n",
+        file=sys.stderr,
+    )
+
+
+def _conclude(league: LocalLeague, seconds: float) -> None:
+    season = league.manager.season
+    rows = season.standings()
+    console = Console(highlight=False)
+    console.print(table(rows))
+    lost = sum(ended.status == "TECHNICAL_LOSS" for ended in season.results.values())
+    best = rows[0]
+    said = f"\nChampion: {best.display_name} ({best.player_id}) {best.points} points"
+    totals = f"[{len(season.results)} matches, {lost} technical losses, {seconds:.1f} s]"
+    console.print(Text(f"{said}   {totals}", style="bold"), soft_wrap=True)
+    print(
+        "",
+        "Next:",
+        f"  {f'league play --seed {season.settings.seed}':<38}  play exactly this league again",
+        "  league play --strategy my_strategy.py   let your own play: docs/writing-a-strategy.md",
+        "  league start --players 4                wait for agents that others wrote",
+        sep="\n",
+        file=sys.stderr,
+    )

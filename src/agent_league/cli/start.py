@@ -1,0 +1,98 @@
+"""`league start`: a league that waits for other people's agents."""
+
+import asyncio
+import secrets
+import sys
+from typing import Annotated
+
+from cyclopts import Parameter
+from cyclopts.validators import Number
+from rich.console import Console
+
+from agent_league.cli.report import table
+from agent_league.cli.screen import PlainScreen
+from agent_league.league import LeagueManager, LeagueSettings
+from agent_league.local import LOOPBACK, MANAGER_PORT, LocalLeague, LocalPlan, run
+from agent_league.protocol import Role
+
+
+def start(
+    *,
+    players: Annotated[int, Parameter(validator=Number(gte=2, lte=1000))] | None = None,
+    referees: Annotated[int, Parameter(validator=Number(gte=1, lte=10))] = 2,
+    legs: Annotated[int, Parameter(validator=Number(gte=1, lte=10))] = 1,
+    seed: str | None = None,
+    league_id: str = "league_2025_even_odd",
+    port_base: Annotated[int, Parameter(validator=Number(gte=0, lte=64000))] = MANAGER_PORT,
+    host: str = LOOPBACK,
+) -> None:
+    """Open a league with referees of its own, and wait for players.
+
+    It begins when so many have registered, or when you press Enter.
+
+    Parameters
+    ----------
+    players
+        How many players to wait for.
+    referees
+        How many referees to start here.
+    legs
+        How often each pair meets.
+    seed
+        Where all chance comes from.
+    league_id
+        What the league is called.
+    port_base
+        The manager's port; the referees follow.
+    host
+        The address to listen at; 0.0.0.0 for every one this machine has.
+    """
+    settings = LeagueSettings(
+        seed=seed if seed is not None else str(secrets.randbelow(10**6)),
+        league_id=league_id,
+        legs=legs,
+        awaited_players=players,
+        awaited_referees=referees,
+        max_players=max(100, players or 0),
+    )
+    plan = LocalPlan(settings, (), (), referees=referees, port_base=port_base, host=host)
+    with LocalLeague(plan) as league:
+        _invite(league)
+        run(_opened(league))
+    rows = league.manager.season.standings()
+    Console(highlight=False).print(table(rows))
+    print(f"\nChampion: {rows[0].display_name} ({rows[0].player_id}) {rows[0].points} points")
+
+
+def _invite(league: LocalLeague) -> None:
+    awaited = league.plan.settings.awaited_players
+    begins = f"when {awaited} players have joined" if awaited else "when you say so"
+    lines = [
+        f"Registration is open at {league.url}; the league begins {begins}.",
+        f"  join:  league player --league {league.url} --port 8101 --name NAME",
+    ]
+    if sys.stdin.isatty():
+        lines.append("  now:   press Enter")
+    print(*lines, sep="\n", file=sys.stderr)
+
+
+async def _opened(league: LocalLeague) -> None:
+    screen = PlainScreen()
+    league.events.listen(screen.heard)
+    loop = asyncio.get_running_loop()
+    if sys.stdin.isatty():
+        loop.add_reader(sys.stdin.fileno(), _begin, league.manager)
+    with screen.showing(league.manager.season):
+        await league.play()
+
+
+def _begin(manager: LeagueManager) -> None:
+    """Begin with whoever is there, now that somebody pressed Enter."""
+    sys.stdin.readline()
+    here = len(manager.season.roster.of(Role.PLAYER))
+    if here >= manager.settings.min_players:
+        asyncio.get_running_loop().remove_reader(sys.stdin.fileno())
+        manager.conductor.start_now()
+    else:
+        needed = manager.settings.min_players
+        print(f"{here} players are here; it takes {needed}.", file=sys.stderr)
