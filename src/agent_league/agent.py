@@ -108,12 +108,12 @@ class Agent:
         return f"{self.role}:{self.name}"
 
     def stamp(self, conversation_id: str) -> Stamp:
-        return Stamp(
-            protocol=VERSION,
-            sender=self.sender,
-            timestamp=written(self.clock()),
-            conversation_id=conversation_id,
-        )
+        return {
+            "protocol": VERSION,
+            "sender": self.sender,
+            "timestamp": written(self.clock()),
+            "conversation_id": conversation_id,
+        }
 
     def complaint(self, error: ProtocolError) -> LeagueComplaint:
         """Return *error* as the message that its sender is told."""

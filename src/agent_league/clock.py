@@ -7,6 +7,8 @@ from typing import TypeAlias
 Clock: TypeAlias = Callable[[], datetime]
 """Returns the present moment, in UTC."""
 
+_TO_MILLISECONDS = len("2025-01-15T10:30:00.123")
+
 
 def system_clock() -> datetime:
     return datetime.now(UTC)  # noqa: TID251 - the one place that asks the machine
@@ -14,4 +16,5 @@ def system_clock() -> datetime:
 
 def written(moment: datetime) -> str:
     """Return *moment* as the protocol writes it: `2025-01-15T10:30:00.123Z`."""
-    return f"{moment.replace(tzinfo=None).isoformat(timespec='milliseconds')}Z"
+    # Cut where the offset begins: a moment in UTC has none to speak of.
+    return moment.isoformat("T", "milliseconds")[:_TO_MILLISECONDS] + "Z"

@@ -183,12 +183,18 @@ async def run_members(
 
 
 async def _take_part(member: Member, stop: asyncio.Event, joined: Callable[[Member], None]) -> None:
+    taking_part = asyncio.ensure_future(_until_over(member, joined))
+    stopped = asyncio.ensure_future(stop.wait())
+    await asyncio.wait({taking_part, stopped}, return_when=asyncio.FIRST_COMPLETED)
+    stopped.cancel()
+    if not taking_part.cancel():
+        taking_part.result()
+
+
+async def _until_over(member: Member, joined: Callable[[Member], None]) -> None:
     await member.register(Retry())
     joined(member)
-    waits = [asyncio.ensure_future(event.wait()) for event in (member.over, stop)]
-    await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
-    for wait in waits:
-        wait.cancel()
+    await member.over.wait()
 
 
 def _child(plans: Sequence[Plan], socks: Sequence[socket.socket]) -> None:

@@ -13,7 +13,7 @@ from rich.progress import BarColumn, Progress, TextColumn
 from rich.text import Text
 
 from agent_league.cli.report import table
-from agent_league.league.season import Season
+from agent_league.league.season import Season, Stage
 from agent_league.store.events import (
     AgentRecovered,
     AgentRegistered,
@@ -91,8 +91,9 @@ class LiveScreen:
         )
         self._task = self._bar.add_task("Registration", total=None)
         self._last: deque[str] = deque(maxlen=SHOWN_MATCHES)
-        self._live = Live(console=console, get_renderable=self._view, refresh_per_second=8)
         self._season: Season | None = None
+        self._rows = console.height - SHOWN_MATCHES - 6
+        self._live = Live(console=console, get_renderable=self._view, refresh_per_second=8)
 
     def showing(self, season: Season) -> AbstractContextManager[object]:
         self._season = season
@@ -114,8 +115,10 @@ class LiveScreen:
 
     def _view(self) -> Group:
         lines = [Text(f"  {line}") for line in self._last]
-        rows = self._season.standings() if self._season and self._season.players else []
-        shown = rows[: max(4, self._live.console.height - SHOWN_MATCHES - 6)]
+        # The final table is data and goes to stdout; here it would be the same once more.
+        playing = self._season is not None and self._season.stage is Stage.PLAYING
+        rows = self._season.standings() if self._season and playing else []
+        shown = rows[: max(4, self._rows)]
         return Group(self._bar, *lines, Text(), table(shown))
 
 

@@ -105,7 +105,7 @@ def _check(frame: Call) -> None:
         raise FrameError(INVALID_REQUEST, "method: a required member is missing", id_)
     if frame.jsonrpc != "2.0":
         raise FrameError(INVALID_REQUEST, 'jsonrpc: expected "2.0"', id_)
-    if frame.params is not UNSET and bytes(frame.params).lstrip()[:1] not in (b"{", b"["):
+    if frame.params is not UNSET and bytes(frame.params)[:1] not in (b"{", b"["):
         raise FrameError(INVALID_REQUEST, "params: expected an object or an array", id_)
 
 

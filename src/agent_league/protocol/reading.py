@@ -3,13 +3,14 @@
 import re
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Any, TypeVar, Union
+from typing import Any, ClassVar, Literal, TypeVar, Union
 
 import msgspec
 from msgspec import inspect
 
 from agent_league.protocol import complaints, play, queries, registration, rounds
 from agent_league.protocol.errors import ErrorCode, ProtocolError
+from agent_league.protocol.jsonrpc import Id
 from agent_league.protocol.message import Message, declared, name
 from agent_league.vocabulary import Json
 
@@ -25,9 +26,22 @@ TOOLS: Mapping[str, type[Message]] = MappingProxyType(
 )
 """Every message that is said by calling a tool, by the name of the tool."""
 
-_any_message: msgspec.json.Decoder[Message] = msgspec.json.Decoder(
-    Union[tuple(MESSAGES.values())]  # noqa: UP007 - built at run time
-)
+_AnyMessage: Any = Union[tuple(MESSAGES.values())]  # noqa: UP007 - built at run time
+_any_message: msgspec.json.Decoder[Message] = msgspec.json.Decoder(_AnyMessage)
+
+
+class MessageCall(msgspec.Struct):
+    """A frame with a right message in it, as nearly all are."""
+
+    bare: ClassVar[bool] = False
+
+    jsonrpc: Literal["2.0"]
+    method: str
+    params: _AnyMessage
+    id: Id | msgspec.UnsetType = msgspec.UNSET
+
+
+_message_call = msgspec.json.Decoder(MessageCall)
 
 Kind = TypeVar("Kind", bound=Message)
 
@@ -43,6 +57,17 @@ def read(raw: bytes | msgspec.Raw, *, meant: type[Message] | None = None) -> Mes
         raise _defect(_parsed(raw), str(error), meant) from None
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
         raise _not_json(error) from None
+
+
+def read_call_at_once(body: bytes) -> MessageCall | None:
+    """Return the call in *body*; None if it must be read piece by piece to say what it is.
+
+    This is the frame and its message in one go: what it takes, `read_call` and `read` take too.
+    """
+    try:
+        return _message_call.decode(body)
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+        return None
 
 
 def read_as(kind: type[Kind], body: Json) -> Kind:

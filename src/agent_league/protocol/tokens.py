@@ -33,5 +33,5 @@ def same(one: str, other: str) -> bool:
 
 def ticket(key: str, *about: str) -> str:
     """Return the ticket that only the league and the holder of *key* can make for *about*."""
-    made = hmac.new(key.encode(), "\x1f".join(about).encode(), hashlib.sha256)
-    return f"tkt_{made.hexdigest()}"
+    made = hmac.digest(key.encode(), "\x1f".join(about).encode(), "sha256")
+    return f"tkt_{made.hex()}"

@@ -20,6 +20,7 @@ from agent_league.protocol import (
 )
 from agent_league.protocol.complaints import LeagueComplaint
 from agent_league.protocol.jsonrpc import Call, FrameError, read_call, returned, returned_error
+from agent_league.protocol.reading import MessageCall, read_call_at_once
 from agent_league.transport.exchange import Answer
 from agent_league.vocabulary import Json
 
@@ -48,6 +49,16 @@ class Endpoint:
 
     def answer(self, body: bytes) -> Answer | Awaitable[Answer]:
         """Return the answer to *body*, or an awaitable of it if a handler has to wait."""
+        call = read_call_at_once(body)
+        if call is None or call.method in self._tools:
+            return self._answer_piece_by_piece(body)
+        try:
+            result = self._handled(call.params)
+        except ProtocolError as error:
+            return self._refused(call, error)
+        return self._answered(call, result)
+
+    def _answer_piece_by_piece(self, body: bytes) -> Answer | Awaitable[Answer]:
         try:
             call = read_call(body)
         except FrameError as error:
@@ -56,6 +67,11 @@ class Endpoint:
             result = self._result(call, body)
         except ProtocolError as error:
             return self._refused(call, error)
+        return self._answered(call, result)
+
+    def _answered(
+        self, call: Call | MessageCall, result: Result | Awaitable[Result]
+    ) -> Answer | Awaitable[Answer]:
         if isinstance(result, (Struct, dict)):
             return _written(call, result)
         return self._answered_later(call, result)
@@ -68,7 +84,9 @@ class Endpoint:
     def _result(self, call: Call, body: bytes) -> Result | Awaitable[Result]:
         if call.method in self._tools:
             return self._tools[str(call.method)](_arguments(call))
-        message = self._message(call, body)
+        return self._handled(self._message(call, body))
+
+    def _handled(self, message: Message) -> Result | Awaitable[Result]:
         handler = self._handlers.get(type(message))
         if handler is None:
             raise ProtocolError(
@@ -92,13 +110,13 @@ class Endpoint:
                 raise _no_such_method(method) from error
             raise
 
-    async def _answered_later(self, call: Call, result: Awaitable[Result]) -> Answer:
+    async def _answered_later(self, call: Call | MessageCall, result: Awaitable[Result]) -> Answer:
         try:
             return _written(call, await result)
         except ProtocolError as error:
             return self._refused(call, error)
 
-    def _refused(self, call: Call, error: ProtocolError) -> Answer:
+    def _refused(self, call: Call | MessageCall, error: ProtocolError) -> Answer:
         complaint = self._complain(error)
         if call.bare:
             return Answer(200, _encode(complaint))
@@ -108,7 +126,7 @@ class Endpoint:
         return Answer(200, returned_error(call.id, error.code.rpc, said, complaint))
 
 
-def _written(call: Call, result: Result) -> Answer:
+def _written(call: Call | MessageCall, result: Result) -> Answer:
     if call.bare:
         return Answer(200, _encode(result))
     if isinstance(call.id, UnsetType):

@@ -5,14 +5,13 @@ a peer can cost a caller that much time and memory and no more. The server is `h
 """
 
 import asyncio
-import re
 import socket
 import ssl
 from collections import defaultdict, deque
+from collections.abc import Awaitable
 from contextlib import suppress
-from functools import cache, lru_cache, partial
-from typing import NamedTuple, TypeAlias, cast
-from urllib.parse import SplitResult, urlsplit
+from functools import cache, partial
+from typing import NamedTuple, cast
 
 import httptools
 
@@ -23,23 +22,11 @@ from agent_league.transport.failures import (
     NonsenseError,
     UnreachableError,
 )
+from agent_league.transport.familiar import FamiliarHead
+from agent_league.transport.target import Origin, Target, taken_apart
 
-Origin: TypeAlias = tuple[bool, str, int]
-"""What a connection belongs to: whether it is secure, the host, the port."""
-
-_PORTS = {"http": 80, "https": 443}
-_PRINTABLE = re.compile(r"[!-~]{1,2048}")
 _HEAD_ROOM = 1 << 16  # what status line, headers and chunk sizes may take beside the body
-_FIRST_FINAL = 200
-
-
-class Target(NamedTuple):
-    """A URL, taken apart once."""
-
-    origin: Origin
-    name: str
-    post: bytes
-    get: bytes
+_FIRST_FINAL = _OK = 200
 
 
 class Question(NamedTuple):
@@ -50,32 +37,6 @@ class Question(NamedTuple):
     deadline: float
     only_status: bool
     """Whether to leave the body: some peers stream one without end."""
-
-
-@lru_cache(maxsize=4096)
-def _target(url: str) -> Target:
-    try:
-        return _taken_apart(url)
-    except ValueError:
-        raise UnreachableError(f"{url[:200]!r} is not an address") from None
-
-
-def _taken_apart(url: str) -> Target:
-    # Checked before urlsplit, which drops tabs and newlines without a word.
-    parts = urlsplit(url) if _PRINTABLE.fullmatch(url) else SplitResult("", "", "", "", "")
-    host, default = parts.hostname, _PORTS.get(parts.scheme)
-    if not host or default is None or "@" in parts.netloc or parts.fragment:
-        raise ValueError(url)
-    port = parts.port or default
-    name = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
-    path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
-    return Target((parts.scheme == "https", host, port), name, *_heads(path, parts.netloc))
-
-
-def _heads(path: str, netloc: str) -> tuple[bytes, bytes]:
-    shared = f"{path} HTTP/1.1\r\nhost: {netloc}\r\nuser-agent: agent-league\r\naccept: application/json\r\n"
-    post = f"POST {shared}content-type: application/json\r\ncontent-length: "
-    return post.encode("ascii"), f"GET {shared}\r\n".encode("ascii")
 
 
 @cache
@@ -92,13 +53,16 @@ class Connection(asyncio.Protocol):
     """One connection to one peer, which answers one question at a time."""
 
     def __init__(self, name: str, max_answer: int, home: "set[Connection]") -> None:
+        loop = asyncio.get_running_loop()
         self.idle_since = 0.0
-        self.lost = asyncio.get_running_loop().create_future()
+        self.lost = loop.create_future()
+        self.now = loop.time
         self._name, self._max_answer, self._home = name, max_answer, home
-        self._parser = httptools.HttpResponseParser(self)
+        self._parser, self._familiar = httptools.HttpResponseParser(self), FamiliarHead()
         self._transport: asyncio.Transport | None = None
         self._waiter: asyncio.Future[Answer] | None = None
         self._timer: asyncio.TimerHandle | None = None
+        self._due = self._armed_for = self._within = 0.0
         self._used = self._keep = self._complete = False
 
     @property
@@ -120,15 +84,36 @@ class Connection(asyncio.Protocol):
         self._wire = self._status = 0
         self._body = bytearray()
         self._waiter = waiter = loop.create_future()
-        self._timer = loop.call_at(question.deadline, self._expire, question.within)
+        self._due, self._within = question.deadline, question.within
+        if self._timer is None or self._due < self._armed_for:
+            self._arm()
         if self._transport is None or self._transport.is_closing():
             self._fail(self._closed_early())
         else:
             self._transport.write(question.request)
         return waiter
 
-    def _expire(self, within: float) -> None:
-        self._fail(LateError(f"{self._name} gave no whole answer within {within:g} s"))
+    # One timer looks whether `_due` has passed. Most answers come long before, and the next
+    # question only moves `_due` back, which costs nothing.
+
+    def _arm(self) -> None:
+        self._disarm()
+        self._armed_for = self._due
+        self._timer = self.lost.get_loop().call_at(self._due, self._check_time)
+
+    def _disarm(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer = None
+
+    def _check_time(self) -> None:
+        self._timer = None
+        if self._waiter is None:
+            return
+        if self.now() < self._due:
+            self._arm()
+        else:
+            self._fail(LateError(f"{self._name} gave no whole answer within {self._within:g} s"))
 
     def abort(self) -> None:
         """Hang up at once; whoever waits for an answer is told."""
@@ -143,9 +128,7 @@ class Connection(asyncio.Protocol):
             self._transport.abort()
 
     def _released(self) -> asyncio.Future[Answer] | None:
-        if self._timer is not None:
-            self._timer.cancel()
-        waiter, self._waiter, self._timer = self._waiter, None, None
+        waiter, self._waiter = self._waiter, None
         return waiter
 
     def _closed_early(self) -> UnreachableError:
@@ -163,6 +146,7 @@ class Connection(asyncio.Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._home.discard(self)
+        self._disarm()
         if self._waiter is not None:
             self._fail(self._closed_early())
         self._transport = None
@@ -172,12 +156,21 @@ class Connection(asyncio.Protocol):
     def eof_received(self) -> None:
         # An answer with no length ends where the connection does; any other is cut short.
         if self._waiter is not None and self._status >= _FIRST_FINAL and not self._framed:
-            self._deliver()
+            self._deliver(self._status, bytes(self._body))
 
     def data_received(self, data: bytes) -> None:
         if self._waiter is None:  # nobody asked: what follows could be taken for the next answer
             self.abort()
             return
+        body = None if self._wire else self._familiar.body(data)
+        if body is None or len(body) > self._max_answer:
+            self._read(data)
+        else:
+            self._keep = self._complete = True
+            self._deliver(_OK, body)
+
+    def _read(self, data: bytes) -> None:
+        first = not self._wire
         self._wire += len(data)
         try:
             self._parser.feed_data(data)
@@ -186,6 +179,8 @@ class Connection(asyncio.Protocol):
             if not self._complete:
                 self._fail(NonsenseError(f"{self._name} did not answer in HTTP: {error}"))
                 return
+        if first and self.reusable and self._status == _OK:
+            self._familiar.learn(data)
         self._weigh()
 
     def _weigh(self) -> None:
@@ -193,12 +188,12 @@ class Connection(asyncio.Protocol):
         if len(self._body) > much or self._wire > much + _HEAD_ROOM:
             self._fail(NonsenseError(f"{self._name} answered with more than {much} bytes"))
         elif self._complete:
-            self._deliver()
+            self._deliver(self._status, bytes(self._body))
 
-    def _deliver(self) -> None:
+    def _deliver(self, status: int, body: bytes) -> None:
         waiter = self._released()
         if waiter is not None and not waiter.done():
-            waiter.set_result(Answer(self._status, bytes(self._body)))
+            waiter.set_result(Answer(status, body))
 
     # What the parser tells.
 
@@ -246,21 +241,21 @@ class HttpClient:
         self._sweeper: asyncio.TimerHandle | None = None
         self._closed = False
 
-    async def post(self, url: str, body: bytes, within: float) -> Answer:
+    def post(self, url: str, body: bytes, within: float) -> Awaitable[Answer]:
         """Return the answer to *body*, or raise `NoAnswerError` within so many seconds."""
-        target = _target(url)
+        target = taken_apart(url)
         request = b"%b%d\r\n\r\n%b" % (target.post, len(body), body)
-        return usable(await self._call(target, request, within), target.name)
+        return self._call(target, request, within)
 
-    async def get(self, url: str, within: float) -> Answer:
+    def get(self, url: str, within: float) -> Awaitable[Answer]:
         """Return what is at *url*, or raise `NoAnswerError` within so many seconds."""
-        target = _target(url)
-        return usable(await self._call(target, target.get, within), target.name)
+        target = taken_apart(url)
+        return self._call(target, target.get, within)
 
     async def reaches(self, url: str, within: float) -> bool:
         """Whether something that speaks HTTP answers at *url*, whatever it answers."""
         try:
-            target = _target(url)
+            target = taken_apart(url)
             await self._call(target, target.get, within, only_status=True)
         except NoAnswerError:
             return False
@@ -283,22 +278,25 @@ class HttpClient:
     ) -> Answer:
         now = asyncio.get_running_loop().time()
         question = Question(request, within, now + within, only_status)
-        rested = self._rested(target.origin, now)
-        if rested is not None:
-            try:
-                return await self._over(rested, target.origin, question)
-            except _StaleError:
-                # The peer hung up just as we asked: a race of keep-alive, not a failure of it.
-                if self._closed:
-                    raise
-        fresh = await self._connected(target, question)
-        return await self._over(fresh, target.origin, question)
-
-    async def _over(self, connection: Connection, origin: Origin, question: Question) -> Answer:
+        connection = self._rested(target.origin, now) or await self._connected(target, question)
         try:
-            return await connection.ask(question)
+            answer = await connection.ask(question)
+            return answer if only_status else usable(answer, target.name)
+        except _StaleError:
+            # The peer hung up just as we asked: a race of keep-alive, not a failure of it.
+            if self._closed:
+                raise
         finally:
-            self._put_back(connection, origin)
+            self._put_back(connection, target.origin)
+        return await self._call_afresh(target, question)
+
+    async def _call_afresh(self, target: Target, question: Question) -> Answer:
+        connection = await self._connected(target, question)
+        try:
+            answer = await connection.ask(question)
+            return answer if question.only_status else usable(answer, target.name)
+        finally:
+            self._put_back(connection, target.origin)
 
     def _rested(self, origin: Origin, now: float) -> Connection | None:
         idle = self._idle.get(origin)
@@ -313,10 +311,10 @@ class HttpClient:
         if self._closed or not connection.reusable:
             connection.abort()
             return
-        loop = asyncio.get_running_loop()
-        connection.idle_since = loop.time()
+        connection.idle_since = connection.now()
         self._idle[origin].append(connection)
         if self._sweeper is None:
+            loop = asyncio.get_running_loop()
             self._sweeper = loop.call_later(self._keep_idle, self._sweep)
 
     def _sweep(self) -> None:

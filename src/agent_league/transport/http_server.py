@@ -22,6 +22,7 @@ from uvicorn.protocols.http.httptools_impl import (
 from uvicorn.server import ServerState
 
 from agent_league.transport.exchange import Answer
+from agent_league.transport.familiar import FamiliarHead
 from agent_league.transport.site import (
     BODILESS,
     LATE,
@@ -99,7 +100,8 @@ class AgentProtocol(HttpToolsProtocol):
         super().__init__(config, desk, {}, asyncio.get_running_loop())
         self._desk, self._site = desk, desk.site
         self._reading = self._timed = True  # a request is being waited for; it has a deadline
-        self._plain = self._deaf = self._last = self._keep = False
+        self._plain = self._plain_ended = self._deaf = self._last = self._keep = False
+        self._between, self._familiar = True, FamiliarHead()  # no request has begun to arrive
         self._wire = 0
         self._body = b""
         self._due = self._armed_for = 0.0
@@ -162,12 +164,24 @@ class AgentProtocol(HttpToolsProtocol):
     def data_received(self, data: bytes) -> None:
         if self._deaf:
             return
+        body = self._familiar.body(data) if self._between else None
+        if body is None or len(body) > self._site.body_limit or not self._at_rest():
+            self._read(data)
+        else:
+            self._arrived()
+            self._serve(body)
+
+    def _read(self, data: bytes) -> None:
+        begins, self._plain_ended = self._between, False
         try:
             self.parser.feed_data(data)
         except httptools.HttpParserUpgrade as found:
             self._read_without_upgrade(data[found.args[0] :])
         except httptools.HttpParserError as error:
             self._hang_up(_reason(error))
+        else:
+            if begins and self._between and self._plain_ended and self._keep:
+                self._familiar.learn(data)
         if self._reading:
             self._wait_for_more(len(data))
 
@@ -204,7 +218,7 @@ class AgentProtocol(HttpToolsProtocol):
         # uvicorn makes a scope here; a plain request needs none, so `_hand_over` makes it.
         self.url = b""
         self.headers = []
-        self.expect_100_continue = self._plain = False
+        self.expect_100_continue = self._plain = self._between = False
         self._reading = True
 
     def on_headers_complete(self) -> None:
@@ -222,9 +236,12 @@ class AgentProtocol(HttpToolsProtocol):
             self.url == _MCP
             and self.parser.get_method() == b"POST"
             and not self.expect_100_continue
-            and not self.flow.write_paused
-            and (self.cycle is None or self.cycle.response_complete)
+            and self._at_rest()
         )
+
+    def _at_rest(self) -> bool:
+        """Whether nothing is being answered, and all that was has been sent."""
+        return not (self.flow.write_paused or self._busy())
 
     def _hand_over(self) -> None:
         url, headers, expects = self.url, self.headers, self.expect_100_continue
@@ -248,17 +265,18 @@ class AgentProtocol(HttpToolsProtocol):
             self._body += body
 
     def on_message_complete(self) -> None:
+        self._between = True
         if self._plain:
-            self._plain = False
+            self._plain, self._plain_ended = False, True
             self._arrived()
-            self._serve()
+            self._serve(self._body)
         elif not self.parser.should_upgrade():
             super().on_message_complete()
 
     # Answering.
 
-    def _serve(self) -> None:
-        answer, keep = ask(self._site, self._body), self._keep and not self._last
+    def _serve(self, body: bytes) -> None:
+        answer, keep = ask(self._site, body), self._keep and not self._last
         if isinstance(answer, Answer):
             self._write(answer, keep=keep)
             self._rest()

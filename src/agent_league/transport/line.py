@@ -3,10 +3,10 @@
 import asyncio
 from collections.abc import Callable, Iterator
 from itertools import count
-from typing import NamedTuple, TypeVar, cast
+from typing import Any, NamedTuple, TypeVar, cast
 
 import msgspec
-from msgspec import UNSET
+from msgspec import Raw, UnsetType
 
 from agent_league.protocol import (
     ErrorCode,
@@ -92,39 +92,42 @@ class Line:
         """Send *notice*, or raise a `NoAnswerError` if it is not taken."""
         await self.deliver(sealed(notice), within)
 
-    async def deliver(self, letter: Letter, within: float | None = None) -> bytes:
+    async def deliver(self, letter: Letter, within: float | None = None) -> bytes | Raw:
         """Send *letter* and return the result, in the first spelling that the peer knows."""
         wait = within if within is not None else getattr(self._patience, letter.kind.route.wait)
         while True:
+            if self.breaker.is_open:
+                self.breaker.admit(_now())
+            number, spelling = next(self._numbers), SPELLINGS[self._spelling]
             try:
-                return await self._sent(letter, wait)
-            except RefusedError as error:
-                if error.rpc_code != METHOD_NOT_FOUND or not self._spell_differently():
+                answer = await self._post(self.url, spelling(letter, number), wait)
+                self.breaker.succeeded()
+                return answer.body if spelling is _bare else _unframed(answer.body, number)
+            except NoAnswerError as error:
+                self._take_note(error)
+                if not self._spell_differently(error):
                     raise
 
-    def _spell_differently(self) -> bool:
-        """Turn to the next spelling; after the last one start over, and give up."""
+    def _take_note(self, error: NoAnswerError) -> None:
+        """Count a peer that is not there; one that answers, however badly, is."""
+        if isinstance(error, (LateError, UnreachableError)):
+            self.breaker.failed(_now())
+        else:
+            self.breaker.succeeded()
+
+    def _spell_differently(self, error: NoAnswerError) -> bool:
+        """Turn to the next spelling if that may help; after the last start over, and give up."""
+        if not isinstance(error, RefusedError) or error.rpc_code != METHOD_NOT_FOUND:
+            return False
         self._spelling = (self._spelling + 1) % len(SPELLINGS)
         return self._spelling != 0
 
-    async def _sent(self, letter: Letter, wait: float) -> bytes:
-        now = asyncio.get_running_loop().time
-        self.breaker.admit(now())
-        number = next(self._numbers)
-        spelling = SPELLINGS[self._spelling]
-        try:
-            answer = await self._post(self.url, spelling(letter, number), wait)
-        except (LateError, UnreachableError):
-            self.breaker.failed(now())
-            raise
-        except NoAnswerError:
-            self.breaker.succeeded()
-            raise
-        self.breaker.succeeded()
-        return answer.body if spelling is _bare else _unframed(answer.body, number)
+
+def _now() -> float:
+    return asyncio.get_running_loop().time()
 
 
-def _unframed(body: bytes, number: int) -> bytes:
+def _unframed(body: bytes, number: int) -> bytes | Raw:
     try:
         frame = read_returned(body)
     except FrameError as error:
@@ -133,14 +136,14 @@ def _unframed(body: bytes, number: int) -> bytes:
         raise RefusedError(frame.error.code, frame.error.message, frame.error.data)
     if frame.id != number:
         raise NonsenseError(f"the answer has the id {frame.id!r}, the request had {number}")
-    if frame.result is UNSET:
+    if isinstance(frame.result, UnsetType):
         raise NonsenseError("the answer has neither a result nor an error")
-    return bytes(frame.result)
+    return frame.result
 
 
-def _check(request: Message, reply: Message) -> None:
+def _check(request: Request[Any], reply: Message) -> None:
     """Refuse a reply of the wrong kind, of another match, or from another player."""
-    wanted = cast("Request[Message]", request).reply
+    wanted = request.reply
     if not isinstance(reply, wanted):
         detail = f"expected {name(wanted)}, got {name(type(reply))}"
         raise NonsenseError(detail, ErrorCode.UNKNOWN_MESSAGE_TYPE)

@@ -1,0 +1,50 @@
+"""An address, taken apart once: what to connect to, and the lines that every request begins with."""
+
+import re
+from functools import lru_cache
+from typing import NamedTuple, TypeAlias
+from urllib.parse import SplitResult, urlsplit
+
+from agent_league.transport.failures import UnreachableError
+
+Origin: TypeAlias = tuple[bool, str, int]
+"""What a connection belongs to: whether it is secure, the host, the port."""
+
+_PORTS = {"http": 80, "https": 443}
+_PRINTABLE = re.compile(r"[!-~]{1,2048}")
+
+
+class Target(NamedTuple):
+    """A URL, taken apart once."""
+
+    origin: Origin
+    name: str
+    post: bytes
+    get: bytes
+
+
+@lru_cache(maxsize=4096)
+def taken_apart(url: str) -> Target:
+    """Return *url* taken apart, or raise `UnreachableError` if nothing can be sent there."""
+    try:
+        return _parsed(url)
+    except ValueError:
+        raise UnreachableError(f"{url[:200]!r} is not an address") from None
+
+
+def _parsed(url: str) -> Target:
+    # Checked before urlsplit, which drops tabs and newlines without a word.
+    parts = urlsplit(url) if _PRINTABLE.fullmatch(url) else SplitResult("", "", "", "", "")
+    host, default = parts.hostname, _PORTS.get(parts.scheme)
+    if not host or default is None or "@" in parts.netloc or parts.fragment:
+        raise ValueError(url)
+    port = parts.port or default
+    name = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+    path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+    return Target((parts.scheme == "https", host, port), name, *_heads(path, parts.netloc))
+
+
+def _heads(path: str, netloc: str) -> tuple[bytes, bytes]:
+    shared = f"{path} HTTP/1.1\r\nhost: {netloc}\r\nuser-agent: agent-league\r\naccept: application/json\r\n"
+    post = f"POST {shared}content-type: application/json\r\ncontent-length: "
+    return post.encode("ascii"), f"GET {shared}\r\n".encode("ascii")

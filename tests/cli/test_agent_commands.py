@@ -1,0 +1,112 @@
+"""A manager, referees and players as separate commands, and the questions one can ask them."""
+
+import json
+import re
+from contextlib import ExitStack
+
+import pytest
+
+from cli.league_command import document, league, line_with, running
+
+
+def endpoint(line: str) -> str:
+    found = re.search(r"http://\S+/mcp", line)
+    assert found, line
+    return found[0]
+
+
+def test_agents_started_one_by_one_play_a_league() -> None:
+    with ExitStack() as stack:
+        manager = stack.enter_context(
+            running("manager", "--port", "0", "--players", "3", "--league-id", "my_league")
+        )
+        url = endpoint(line_with(manager, "Waiting for 3 players"))
+        joined = ("--port", "0", "--league", url)
+        referee = stack.enter_context(running("referee", "--referee-id", "REF01", *joined))
+        line_with(referee, "REF01 is in my_league")
+        members = [referee]
+        for number in (1, 2):
+            player = running("player", "--player-id", f"P0{number}", *joined, "--name", "Ada")
+            members.append(stack.enter_context(player))
+            line_with(members[-1], f"P0{number} is in my_league")
+
+        status = document("status", "--league", url, "--json")
+        assert status["stage"] == "REGISTRATION"
+        assert [agent["agent_id"] for agent in status["agents"]] == ["REF01", "P01", "P02"]
+        wrong = league("player", *joined, "--league-id", "another_league")
+        assert wrong.returncode == 1
+        assert "This is my_league" in wrong.stderr
+
+        last = stack.enter_context(running("player", *joined, "--strategy", "markov"))
+        said, _ = manager.communicate(timeout=30)
+        assert manager.returncode == 0
+        assert "Champion: " in said
+        for member in [*members, last]:
+            assert member.wait(timeout=10) == 0
+
+
+def test_a_league_that_waits_for_strangers_starts_when_enough_have_come() -> None:
+    with ExitStack() as stack:
+        start = stack.enter_context(
+            running("start", "--players", "2", "--port-base", "0", "--referees", "1")
+        )
+        url = endpoint(line_with(start, "Registration is open"))
+        first = stack.enter_context(running("player", "--port", "0", "--league", url))
+        line_with(first, "P01 is in")
+        assert league("standings", "--league", url).returncode == 0
+        stack.enter_context(running("player", "--port", "0", "--league", url))
+        said, _ = start.communicate(timeout=30)
+        assert start.returncode == 0
+        assert "Champion: " in said
+
+
+def test_a_running_league_answers_the_four_questions() -> None:
+    thinking = ("--strategy", "random")
+    with ExitStack() as stack:
+        manager = stack.enter_context(running("manager", "--port", "0", "--players", "3"))
+        url = endpoint(line_with(manager, "Waiting"))
+        for number in (1, 2):
+            player = running("player", "--port", "0", "--league", url, *thinking)
+            line_with(stack.enter_context(player), f"P0{number} is in")
+        base = url.removesuffix("/mcp")
+        assert document("standings", "--league", base, "--json")["standings"] == []
+        assert document("schedule", "--league", base, "--json")["rounds"] == []
+        stats = document("stats", "P02", "--league", base, "--json")
+        assert stats["player_id"] == "P02"
+        shown = league("status", "--league", base)
+        assert "REGISTRATION" in shown.stdout
+        unknown = league("stats", "P77", "--league", base)
+        assert unknown.returncode == 2
+        assert "has no players/P77" in unknown.stderr
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("status",),
+        ("standings",),
+        ("schedule",),
+        ("stats", "P01"),
+        ("player", "--port", "0"),
+        ("referee", "--port", "0"),
+    ],
+)
+def test_a_missing_manager_is_said_so(arguments: tuple[str, ...]) -> None:
+    done = league(*arguments, "--league", "http://127.0.0.1:9/mcp")
+    assert done.returncode == 4
+    assert "error: 127.0.0.1:9 refused the connection" in done.stderr
+    assert "hint: is a league running there?" in done.stderr
+
+
+def test_the_schema_of_every_message_can_be_printed() -> None:
+    every = json.loads(league("schema").stdout)
+    one = json.loads(league("schema", "game_invitation").stdout)
+    assert every["GAME_INVITATION"] == one
+    assert one["properties"]["role_in_match"]["enum"] == ["PLAYER_A", "PLAYER_B"]
+
+
+def test_help_and_version_need_no_league() -> None:
+    shown = league("--help").stdout
+    commands = ("play", "start", "manager", "referee", "player", "status", "standings", "stats")
+    assert all(command in shown for command in commands)
+    assert re.fullmatch(r"\d+\.\d+\.\d+\n", league("--version").stdout)

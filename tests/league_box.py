@@ -1,0 +1,258 @@
+"""A league in a box: every agent in one process, no socket, and a clock that jumps."""
+
+import json
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from agent_league.agent import Agent, Member
+from agent_league.clock import written
+from agent_league.league import LeagueManager, LeagueSettings
+from agent_league.league.season import Season
+from agent_league.player import Player, load_brain
+from agent_league.protocol import Message, Patience, Request, Role, Stamp, name
+from agent_league.protocol.queries import Query, QueryAnswer, QueryType
+from agent_league.protocol.registration import (
+    PlayerMeta,
+    RefereeMeta,
+    RegisterPlayer,
+    RegisterReferee,
+)
+from agent_league.referee import Referee
+from agent_league.store import Event, MemoryLog
+from agent_league.transport.exchange import Answer
+from agent_league.transport.line import Line
+from agent_league.transport.memory import Network
+from agent_league.transport.retry import Breaker
+from agent_league.transport.site import Site
+from agent_league.vocabulary import Json
+from scripted import Scripted, hosted
+from timewarp import clock, now, run
+
+LEAGUE_URL = "http://league/mcp"
+VERSION = "1.0.0"
+
+Peer: TypeAlias = Site | Callable[[bytes], Answer | Awaitable[Answer]]
+
+
+@dataclass(frozen=True)
+class Exchange:
+    """A body that was sent, and what came back."""
+
+    at: float
+    url: str
+    sent: bytes
+    answer: Answer | None
+    """None if there was none."""
+
+    @property
+    def message(self) -> Json:
+        frame = json.loads(self.sent)
+        return frame.get("params") if "method" in frame else frame
+
+    @property
+    def kind(self) -> str:
+        return str(self.message["message_type"])
+
+
+class Recorder(Network):
+    """The wire in memory; keeps every exchange, in the order in which bodies were sent."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.exchanges: list[Exchange] = []
+
+    async def post(self, url: str, body: bytes, within: float) -> Answer:
+        place, sent_at = len(self.exchanges), now()
+        self.exchanges.append(Exchange(sent_at, url, body, None))
+        answer = await super().post(url, body, within)
+        self.exchanges[place] = Exchange(sent_at, url, body, answer)
+        return answer
+
+
+def player_url(number: int) -> str:
+    return f"http://p{number:02}/mcp"
+
+
+def referee_url(number: int) -> str:
+    return f"http://ref{number:02}/mcp"
+
+
+def player_meta(endpoint: str, **changes: Any) -> PlayerMeta:
+    meta: dict[str, Any] = {
+        "display_name": f"Player at {endpoint}",
+        "version": VERSION,
+        "game_types": ["even_odd", "tic_tac_toe"],
+        "contact_endpoint": endpoint,
+    }
+    return PlayerMeta(**{**meta, **changes})
+
+
+def referee_meta(endpoint: str, **changes: Any) -> RefereeMeta:
+    meta: dict[str, Any] = {
+        "display_name": f"Referee at {endpoint}",
+        "version": VERSION,
+        "game_types": ["even_odd", "tic_tac_toe"],
+        "contact_endpoint": endpoint,
+        "max_concurrent_matches": 10,
+    }
+    return RefereeMeta(**{**meta, **changes})
+
+
+@dataclass
+class Guest:
+    """An agent that is not one of ours: it registers by hand, and *peer* answers for it."""
+
+    net: Network
+    role: Role
+    url: str
+    peer: Peer
+    meta: dict[str, Any] = field(default_factory=dict)
+    name: str = "guest"
+    token: str | None = None
+
+    @property
+    def line(self) -> Line:
+        return Line(LEAGUE_URL, self.net.post, Patience(), Breaker())
+
+    def stamp(self) -> Stamp:
+        return {
+            "protocol": "league.v2",
+            "sender": f"{self.role}:{self.name}",
+            "timestamp": written(clock()),
+            "conversation_id": "conv-guest",
+        }
+
+    def listen(self) -> None:
+        self.net.host(self.url, self.peer if isinstance(self.peer, Site) else hosted(self.peer))
+
+    def leave(self) -> None:
+        self.net.unhost(self.url)
+
+    def application(self) -> Request[Any]:
+        if self.role is Role.PLAYER:
+            meta = player_meta(self.url, **self.meta)
+            return RegisterPlayer(**self.stamp(), auth_token=self.token, player_meta=meta)
+        referee = referee_meta(self.url, **self.meta)
+        return RegisterReferee(**self.stamp(), auth_token=self.token, referee_meta=referee)
+
+    async def register(self) -> Any:
+        """Return the league's answer; if it is yes, the guest goes by its id from then on."""
+        reply = await self.line.ask(self.application())
+        if reply.agent_id is not None:
+            self.name, self.token = reply.agent_id, reply.auth_token
+            if isinstance(self.peer, Scripted):
+                self.peer.who = reply.agent_id
+        return reply
+
+    async def query(self, query_type: QueryType, params: Json, **changes: Any) -> QueryAnswer:
+        fields: dict[str, Any] = {**self.stamp(), "auth_token": self.token, **changes}
+        question = Query(
+            **fields, league_id="any", query_type=query_type, query_params=dict(params)
+        )
+        return await self.line.ask(question)
+
+
+class Box:
+    """Builds a league, plays it, and keeps everything that can be looked at afterwards.
+
+    *players* are names of strategies; *guests* is how many more will register.
+    """
+
+    def __init__(
+        self,
+        players: Sequence[str] = (),
+        referees: int = 1,
+        *,
+        capacity: int = 10,
+        guests: int = 0,
+        **settings: Any,
+    ) -> None:
+        self.net = Recorder()
+        chosen = {"seed": "box", "awaited_players": len(players) + guests, **settings}
+        self.settings = LeagueSettings(**chosen)
+        self.events = MemoryLog()
+        self.manager = LeagueManager(self.settings, self.net, self.events, clock=clock)
+        self.referees = [self._referee(n, capacity) for n in range(1, referees + 1)]
+        self.players = [self._player(n, brain) for n, brain in enumerate(players, 1)]
+        self.guests: list[Guest] = []
+
+    @property
+    def season(self) -> Season:
+        return self.manager.season
+
+    @property
+    def members(self) -> list[Member]:
+        return [*self.referees, *self.players]
+
+    @property
+    def exchanges(self) -> list[Exchange]:
+        return self.net.exchanges
+
+    def _referee(self, number: int, capacity: int) -> Referee:
+        meta = referee_meta(referee_url(number), max_concurrent_matches=capacity)
+        return Referee(f"REF{number:02}", self.net, LEAGUE_URL, meta=meta, clock=clock)
+
+    def _player(self, number: int, brain: str) -> Player:
+        meta = player_meta(player_url(number), display_name=f"Player {number}")
+        return Player(
+            f"P{number:02}",
+            self.net,
+            LEAGUE_URL,
+            meta=meta,
+            brain=load_brain(brain),
+            seed=self.settings.seed,
+            clock=clock,
+        )
+
+    def guest(self, peer: Peer, role: Role = Role.PLAYER, **meta: Any) -> Guest:
+        """Put an agent into the box that is whatever *peer* is."""
+        url = f"http://guest{len(self.guests) + 1}/mcp"
+        made = Guest(self.net, role, url, peer, meta)
+        self.guests.append(made)
+        return made
+
+    async def open(self) -> None:
+        """Open registration; everybody listens, nobody is registered."""
+        await self.manager.open()
+        self.net.host(LEAGUE_URL, self.manager.site())
+        for number, referee in enumerate(self.referees, 1):
+            self.net.host(referee_url(number), referee.site())
+        for number, player in enumerate(self.players, 1):
+            self.net.host(player_url(number), player.site())
+        for guest in self.guests:
+            guest.listen()
+
+    async def fill(self) -> None:
+        """Register everybody: our referees, our players, the guests."""
+        for member in self.members:
+            await member.register()
+        for guest in self.guests:
+            await guest.register()
+
+    async def play(self) -> None:
+        """Play the season to its end."""
+        await self.open()
+        await self.fill()
+        await self.manager.run()
+        await self.close()
+
+    async def close(self) -> None:
+        agents: list[Agent] = [self.manager, *self.members]
+        for agent in agents:
+            await agent.close()
+
+    def happened(self, *kinds: type[Event]) -> list[Any]:
+        """Return the events of these kinds, in order."""
+        return [event for event in self.events if isinstance(event, kinds)]
+
+    def sent(self, *kinds: type[Message], to: str | None = None) -> list[Exchange]:
+        """Return the exchanges that carried these messages, in order."""
+        names = {name(kind) for kind in kinds}
+        return [e for e in self.exchanges if e.kind in names and to in (None, e.url)]
+
+
+def played(box: Box) -> Box:
+    """Play *box* to its end on a clock that jumps."""
+    run(box.play())
+    return box
