@@ -11,19 +11,20 @@ import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 import msgspec
 import psutil
 
+from agent_league.hosting import LOOPBACK, bound, run, url_of
 from agent_league.league import LeagueSettings
-from agent_league.local import LOOPBACK, LocalLeague, LocalPlan, bound, run, url_of
+from agent_league.local import LocalLeague, LocalPlan
 from agent_league.store.events import Event, SeasonEnded, SeasonStarted
 from agent_league.strategy import STRATEGIES
 from agent_league.transport.exchange import Answer
 from agent_league.transport.http_client import HttpClient
 from agent_league.transport.http_server import HttpServer, Site
 
-SEED = "7"
 ECHOES, AT_ONCE = 4000, 8
 
 
@@ -57,13 +58,10 @@ class Meter:
             self.readings.append((time.perf_counter(), self._cpu()))
 
     def _cpu(self) -> dict[str, float]:
-        children = [process.pid for process in self._league.processes]
-        referees = self._league.plan.referees
-        return {
-            "manager": time.process_time(),
-            "referees": sum(map(_spent, children[:referees])),
-            "players": sum(map(_spent, children[referees:])),
-        }
+        spent = [_spent(process.pid) for process in self._league.processes]
+        first = self._league.plan.referees
+        roles = {"referees": sum(spent[:first]), "players": sum(spent[first:])}
+        return {"manager": time.process_time(), **roles}
 
 
 def _spent(pid: int | None) -> float:
@@ -75,7 +73,7 @@ def measure(players: int, players_per_process: int, referees: int) -> Season:
     """Play one league, and echo a while."""
     kinds = list(STRATEGIES)
     plan = LocalPlan(
-        settings=LeagueSettings(seed=SEED, awaited_players=players, awaited_referees=referees),
+        settings=LeagueSettings(seed="7", awaited_players=players, awaited_referees=referees),
         strategies=[kinds[number % len(kinds)] for number in range(players)],
         names=[f"Player {number + 1}" for number in range(players)],
         referees=referees,
@@ -86,20 +84,20 @@ def measure(players: int, players_per_process: int, referees: int) -> Season:
         meter = Meter(league)
         run(league.play())
     (began, before), (ended, after) = meter.readings
+    season = league.manager.season
     return Season(
         processes=1 + len(league.processes),
-        matches=len(league.manager.season.results),
+        matches=len(season.results),
         wall_s=ended - began,
         cpu_s={role: after[role] - before[role] for role in after},
         echoes_per_cpu_s=run(_echo()),
-        standings=[f"{row.player_id} {row.points}" for row in league.manager.season.standings()],
+        standings=[f"{row.player_id} {row.points}" for row in season.standings()],
     )
 
 
 async def _echo() -> float:
     """Return how many bare round trips, client and server together, a CPU-second pays for."""
-    refusal = Answer(413, b"")
-    site = Site(lambda body: Answer(200, body), lambda path: None, lambda: refusal)
+    site = Site(partial(Answer, 200), lambda path: None, partial(Answer, 413, b""))
     sock = bound(LOOPBACK, 0)
     url, client, server = url_of(sock), HttpClient(), await HttpServer.start(site, sock)
     began = time.process_time()
@@ -115,13 +113,9 @@ async def _caller(client: HttpClient, url: str) -> None:
         await client.post(url, b'{"echo":"' + 300 * b"x" + b'"}', 5.0)
 
 
-def best(seasons: Sequence[Season]) -> Season:
-    return max(seasons, key=lambda season: season.rate)
-
-
 def sentence(seasons: Sequence[Season]) -> str:
     """Return one line about the best of *seasons*, with the median beside it."""
-    top = best(seasons)
+    top = max(seasons, key=lambda season: season.rate)
     median = statistics.median(season.rate for season in seasons)
     roles = " / ".join(f"{role} {spent:.2f}" for role, spent in top.cpu_s.items())
     return (
@@ -140,15 +134,15 @@ def main() -> int:
     parser.add_argument("--bar", type=float, default=600.0, help="matches per CPU-second")
     parser.add_argument("--json", action="store_true", help="every run, for a program")
     options = parser.parse_args()
-    shape = options.players, options.referees
-    shared = [measure(shape[0], shape[0], shape[1]) for _ in range(options.runs)]
-    apart = [measure(shape[0], 1, shape[1])]
+    players = options.players
+    shared = [measure(players, players, options.referees) for _ in range(options.runs)]
+    apart = [measure(players, 1, options.referees)]
     if options.json:
         print(msgspec.json.encode({"shared": shared, "apart": apart}).decode())
     else:
         print(f"players share a process: {sentence(shared)}")
         print(f"each in its own process: {sentence(apart)}")
-    return int(best(shared).rate < options.bar)
+    return int(max(season.rate for season in shared) < options.bar)
 
 
 if __name__ == "__main__":

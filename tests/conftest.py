@@ -1,16 +1,11 @@
 """What every test may ask for. `pytest --update-golden` writes what the code says now."""
 
 import json
-from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
 from agent_league.vocabulary import Json
-
-GOLDEN = Path(__file__).parent / "golden"
-
-Golden = Callable[[str, Json], None]
+from golden_files import GOLDEN, Golden
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

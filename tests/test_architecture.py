@@ -94,10 +94,18 @@ def test_nothing_is_global(path: Path) -> None:
     assert [node.lineno for node in ast.walk(tree) if isinstance(node, ast.Global)] == []
 
 
-def test_one_place_at_most_catches_everything() -> None:
+EDGES = {
+    "transport/site.py": "a bug in one answer must not end the agent",
+    "player/brain.py": "somebody's file is loaded",
+    "player/decision.py": "somebody's strategy runs",
+    "cli/__init__.py": "a command ends with a sentence",
+}
+
+
+def test_only_the_edges_catch_everything() -> None:
     broad = re.compile(r"^\s*except\s*(\(?\s*(Base)?Exception\b.*)?:")
     found = [place for place, line in lines_of(*SOURCES) if broad.match(line)]
-    assert len(found) <= 1, found
+    assert [place for place in found if not any(edge in place for edge in EDGES)] == []
 
 
 def test_every_exception_to_a_rule_has_a_reason() -> None:

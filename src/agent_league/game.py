@@ -43,6 +43,8 @@ class Game(Protocol[State, Move]):
     """
 
     seats: int
+    turns: int
+    """How often, at most, somebody is asked to move in one game."""
 
     def start(self, options: Mapping[str, Json], rng: Random) -> State:
         """Return the opening state, or raise `OptionsError`."""

@@ -1,200 +1,43 @@
-"""Agents as processes of this machine: one by one, or a whole league at once."""
+"""A whole league on this machine: a process for each agent, and none left behind."""
 
 import asyncio
-import gc
 import logging
 import multiprocessing
 import signal
 import socket
-from collections.abc import Callable, Coroutine, Sequence
-from contextlib import suppress
+from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from multiprocessing.context import ForkServerContext, SpawnContext
 from multiprocessing.process import BaseProcess
 from types import TracebackType
-from typing import Any, Self, TypeAlias, TypeVar
+from typing import Self
 
-import psutil
-
-from agent_league.agent import Agent, Member
+from agent_league.hosting import (
+    LOOPBACK,
+    MANAGER_PORT,
+    Plan,
+    PlayerPlan,
+    RefereePlan,
+    bound,
+    run,
+    run_members,
+    serve_until,
+    url_of,
+)
 from agent_league.league import LeagueManager, LeagueSettings
-from agent_league.player import Player, load_brain
 from agent_league.protocol import LeagueError
-from agent_league.protocol.play import Retry
-from agent_league.protocol.registration import PlayerMeta, RefereeMeta
-from agent_league.referee import Referee
 from agent_league.store import MemoryLog
 from agent_league.transport.http_client import HttpClient
-from agent_league.transport.http_server import HttpServer
 
-T = TypeVar("T")
 log = logging.getLogger("agent_league")
-VERSION = "1.0.0"
-LOOPBACK = "127.0.0.1"
-MANAGER_PORT, FIRST_REFEREE, FIRST_PLAYER = 8000, 1, 101
+FIRST_REFEREE, FIRST_PLAYER = 1, 101
 """Referees and players have their ports after the manager's, as the protocol numbers them."""
 GRACE = 2.0
 
 
-class PortBusyError(LeagueError):
-    """Somebody else listens where an agent should."""
-
-    def __init__(self, port: int, who: str) -> None:
-        super().__init__(f"port {port} is in use by {who}")
-        self.port = port
-
-
 class AgentDiedError(LeagueError):
     """An agent of ours ended before its league did."""
-
-
-@dataclass(frozen=True)
-class RefereePlan:
-    """A referee to be started."""
-
-    league_url: str
-    endpoint: str
-    league_id: str | None = None
-    referee_id: str = "referee"
-    display_name: str = "Referee"
-    game_types: Sequence[str] = ("even_odd",)
-    capacity: int = 10
-
-    def member(self, wire: HttpClient) -> Referee:
-        meta = RefereeMeta(
-            display_name=self.display_name,
-            version=VERSION,
-            game_types=list(self.game_types),
-            contact_endpoint=self.endpoint,
-            max_concurrent_matches=self.capacity,
-        )
-        return Referee(self.referee_id, wire, self.league_url, meta=meta, league_id=self.league_id)
-
-
-@dataclass(frozen=True)
-class PlayerPlan:
-    """A player to be started."""
-
-    league_url: str
-    endpoint: str
-    league_id: str | None = None
-    player_id: str = "player"
-    display_name: str = "Player"
-    strategy: str = "random"
-    seed: str | None = None
-    game_types: Sequence[str] = ("even_odd", "tic_tac_toe")
-
-    def member(self, wire: HttpClient) -> Player:
-        brain = load_brain(self.strategy)
-        meta = PlayerMeta(
-            display_name=self.display_name,
-            version=VERSION,
-            game_types=list(self.game_types),
-            contact_endpoint=self.endpoint,
-        )
-        return Player(
-            self.player_id,
-            wire,
-            self.league_url,
-            meta=meta,
-            brain=brain,
-            seed=self.seed,
-            league_id=self.league_id,
-        )
-
-
-Plan: TypeAlias = RefereePlan | PlayerPlan
-
-
-def bound(host: str, port: int) -> socket.socket:
-    """Return a socket that listens at *port* (0 for any), or raise `PortBusyError`."""
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    sock = socket.socket(family, socket.SOCK_STREAM)
-    sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    try:
-        sock.bind((host, port))
-        sock.listen(1024)
-    except OSError as error:
-        sock.close()
-        raise PortBusyError(port, _occupant(port) or str(error)) from error
-    sock.setblocking(False)
-    return sock
-
-
-def _occupant(port: int) -> str | None:
-    """Say which process listens at *port*, as far as we may know."""
-    with suppress(psutil.Error):
-        for connection in psutil.net_connections("inet"):
-            if connection.laddr and connection.laddr.port == port and connection.pid:
-                process = psutil.Process(connection.pid)
-                return f"pid {process.pid} ({' '.join(process.cmdline())[:80]})"
-    return "another process"
-
-
-def url_of(sock: socket.socket) -> str:
-    host, port = sock.getsockname()[:2]
-    shown = LOOPBACK if host in {"0.0.0.0", "::"} else host  # noqa: S104 - read, not bound
-    return f"http://[{shown}]:{port}/mcp" if ":" in shown else f"http://{shown}:{port}/mcp"
-
-
-def run(main: Coroutine[Any, Any, T]) -> T:
-    """Run *main* on the fastest event loop that is installed."""
-    gc.collect()
-    gc.freeze()  # what was imported stays; looking through it again and again costs a fifth
-    gc.set_threshold(20_000, 20, 20)
-    factory: Callable[[], asyncio.AbstractEventLoop] | None = None
-    with suppress(ImportError):
-        import uvloop  # noqa: PLC0415 - not there on every system
-
-        factory = uvloop.new_event_loop
-    with asyncio.Runner(loop_factory=factory) as runner:
-        return runner.run(main)
-
-
-async def serve_until(agent: Agent, sock: socket.socket, ends: Coroutine[Any, Any, Any]) -> None:
-    """Serve *agent* while *ends* runs."""
-    server = await HttpServer.start(agent.site(), sock)
-    try:
-        await ends
-    finally:
-        await server.close()
-        await agent.close()
-
-
-def _unsaid(member: Member) -> None:
-    """Tell nobody that *member* has joined."""
-
-
-async def run_members(
-    plans: Sequence[Plan],
-    socks: Sequence[socket.socket],
-    stop: asyncio.Event,
-    joined: Callable[[Member], None] = _unsaid,
-) -> None:
-    """Run members until the league is over, or *stop* is set."""
-    wire = HttpClient()
-    members: list[Member] = [plan.member(wire) for plan in plans]
-    try:
-        async with asyncio.TaskGroup() as group:
-            for member, sock in zip(members, socks, strict=True):
-                group.create_task(serve_until(member, sock, _take_part(member, stop, joined)))
-    finally:
-        await wire.close()
-
-
-async def _take_part(member: Member, stop: asyncio.Event, joined: Callable[[Member], None]) -> None:
-    taking_part = asyncio.ensure_future(_until_over(member, joined))
-    stopped = asyncio.ensure_future(stop.wait())
-    await asyncio.wait({taking_part, stopped}, return_when=asyncio.FIRST_COMPLETED)
-    stopped.cancel()
-    if not taking_part.cancel():
-        taking_part.result()
-
-
-async def _until_over(member: Member, joined: Callable[[Member], None]) -> None:
-    await member.register(Retry())
-    joined(member)
-    await member.over.wait()
 
 
 def _child(plans: Sequence[Plan], socks: Sequence[socket.socket]) -> None:
@@ -261,13 +104,12 @@ class LocalLeague:
         plan = self.plan
         self._wire = HttpClient()
         self.manager = LeagueManager(plan.settings, self._wire, self.events)
-        try:
+        with ExitStack() as undone:
+            undone.callback(self._close_sockets)
             self._sock = self._bound(plan.port(0))
             referees = [self._referee(number) for number in range(plan.referees)]
             players = [self._player(number) for number in range(len(plan.strategies))]
-        except BaseException:
-            self._close_sockets()
-            raise
+            undone.pop_all()
         size = plan.players_per_process
         groups = [[referee] for referee in referees]
         groups += [players[first : first + size] for first in range(0, len(players), size)]

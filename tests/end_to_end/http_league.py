@@ -8,8 +8,8 @@ from typing import Any, Self
 import msgspec
 
 from agent_league.agent import Agent, Member
+from agent_league.hosting import LOOPBACK, bound, url_of
 from agent_league.league import LeagueManager, LeagueSettings
-from agent_league.local import LOOPBACK, bound, url_of
 from agent_league.player import Player, load_brain
 from agent_league.protocol import Patience
 from agent_league.protocol.play import Retry

@@ -7,6 +7,8 @@ import pytest
 from agent_league.agent import Member
 from agent_league.protocol.play import MatchAccepted, ReportedResult, ResultReport, StartMatch
 from agent_league.referee import Referee
+from agent_league.referee.match import Match
+from agent_league.store.events import AgentSuspended
 from agent_league.transport import RefusedError
 from agent_league.transport.http_server import HttpServer
 from end_to_end.http_league import HttpLeague, played
@@ -51,13 +53,18 @@ class Refusing(Rogue):
 class Repeating(Referee):
     """Reports everything twice."""
 
-    async def _report(self, report: ResultReport) -> None:
-        await super()._report(report)
-        await super()._report(report)
+    async def _report(self, match: Match, result: ReportedResult) -> None:
+        await super()._report(match, result)
+        await super()._report(match, result)
 
 
-@pytest.mark.parametrize("rogue", [Vanishing, Silent, Refusing, Repeating])
-def test_the_league_completes_with_every_pair_exactly_once(rogue: type[Referee]) -> None:
+@pytest.mark.parametrize(
+    ("rogue", "suspended"),
+    [(Vanishing, True), (Silent, True), (Refusing, False), (Repeating, False)],
+)
+def test_the_league_completes_with_every_pair_exactly_once(
+    rogue: type[Referee], suspended: bool
+) -> None:
     async def script(league: HttpLeague) -> None:
         await league.add_referee(rogue)
         await league.add_referee()
@@ -65,8 +72,10 @@ def test_the_league_completes_with_every_pair_exactly_once(rogue: type[Referee])
             await league.add_player()
         await league.play()
 
-    season = played(script, awaited_players=4, awaited_referees=2).manager.season
+    league = played(script, awaited_players=4, awaited_referees=2)
+    season = league.manager.season
     results = season.results.values()
+    assert any(isinstance(event, AgentSuspended) for event in league.events) is suspended
     assert len({frozenset(ended.players) for ended in results}) == len(results) == 6
     assert {ended.termination for ended in results} == {"completed"}
     assert sum(row.played for row in season.standings()) == 12

@@ -52,6 +52,12 @@ def ends_with_an_outcome_and_not_before(game: AnyGame) -> None:
         assert game.outcome(final) is not None
 
 
+def asks_no_more_often_than_it_says(game: AnyGame) -> None:
+    for seed in SEEDS:
+        *asked, _ = playthrough(game, seed)
+        assert len(asked) <= game.turns
+
+
 def names_a_winning_seat_and_a_reason(game: AnyGame) -> None:
     for state, _ in _steps(game):
         if outcome := game.outcome(state):
@@ -111,6 +117,7 @@ def refuses_an_option_it_does_not_know(game: AnyGame) -> None:
 
 LAWS: tuple[Callable[[AnyGame], None], ...] = (
     ends_with_an_outcome_and_not_before,
+    asks_no_more_often_than_it_says,
     names_a_winning_seat_and_a_reason,
     replays_from_its_seed,
     leaves_its_states_as_they_are,

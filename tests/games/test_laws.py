@@ -5,8 +5,8 @@ from collections.abc import Callable
 import pytest
 
 from agent_league.game import GAMES, AnyGame
-from conftest import Golden
 from games.laws import LAWS, playthrough
+from golden_files import Golden
 
 
 @pytest.mark.parametrize("name", GAMES)

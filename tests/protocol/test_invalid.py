@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from agent_league.protocol import MESSAGES, ErrorCode, Message, ProtocolError, read, read_as
 from agent_league.vocabulary import Json
-from conftest import GOLDEN
+from golden_files import GOLDEN
 from protocol.samples import SAMPLES
 
 BODIES = {said: msgspec.to_builtins(sample) for said, sample in SAMPLES.items()}

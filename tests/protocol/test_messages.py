@@ -6,7 +6,7 @@ import pytest
 
 from agent_league.protocol import MESSAGES, TOOLS, Request, name, read, read_as
 from agent_league.vocabulary import Json
-from conftest import GOLDEN, Golden
+from golden_files import GOLDEN, Golden
 from protocol.samples import QUERY_TYPES, SAMPLES, SENDERS, UNSAMPLED, stamp
 
 EXAMPLES = json.loads((GOLDEN / "seed_examples.json").read_text(encoding="utf-8"))

@@ -7,7 +7,7 @@ from jsonschema import Draft202012Validator
 from agent_league.protocol import MESSAGES, Acknowledgement
 from agent_league.protocol.schema import schemas
 from agent_league.vocabulary import Json
-from conftest import GOLDEN
+from golden_files import GOLDEN
 from protocol.samples import SAMPLES
 
 SCHEMAS = schemas()

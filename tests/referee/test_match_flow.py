@@ -195,8 +195,6 @@ def forfeited(script: Script | str, other: Script | str = EVEN) -> tuple[Arena, 
 def test_a_player_that_fails_loses_and_the_other_is_given_the_match(
     script: Script | str, termination: Termination, took: float
 ) -> None:
-    # "knows no tool": after the last spelling, the peer's error is taken for a bare reply and
-    # judged invalid_reply instead of error_reply (see test_line.py).
     arena, lasted = forfeited(script)
     assert arena.result["termination"] == termination
     assert lasted == took
@@ -306,7 +304,6 @@ WRONG: list[tuple[str, Behaviour, str, str]] = [
 def test_a_player_that_answers_wrongly_is_told_why_and_may_correct_itself(
     wrong: Behaviour, code: str, name: str
 ) -> None:
-    # "odd error": the TypeError of an error_code that cannot be hashed ends the match silently.
     arena, took = contest({CHOOSE: in_turn(wrong, takes(7, says(parity_choice="odd")))})
     assert arena.result["termination"] == "completed"
     assert took == 7
@@ -335,8 +332,7 @@ def test_a_player_that_will_not_hear_of_its_mistake_still_gets_its_second_try() 
 
 
 def test_a_player_without_a_tool_for_complaints_still_gets_its_second_try() -> None:
-    # The complaint is refused as "method not found", and the line then turns to the bare
-    # spelling for good, which the player does not understand (see test_line.py).
+    # That it does not know the complaint must not change how it is called (see test_line.py).
     def strict(call: Call) -> Any:
         return behaves(call) if call.method == "choose_parity" else refuses(-32600)(call)
 
@@ -367,14 +363,12 @@ def test_the_order_says_how_patient_and_how_persistent_to_be() -> None:
 
 
 def test_the_order_says_how_long_to_wait_for_the_last_word_too() -> None:
-    # The order's patience.game_over is not used: the referee waits as long as its own says.
     patience = Patience(game_over=1)
     _, took = contest({OVER: stays_silent}, patience=patience)
     assert took == 1
 
 
 def test_jitter_that_the_order_asks_for_is_used() -> None:
-    # Nobody hands a source of chance to the retries, so jitter is never applied.
     arena, _ = contest({CHOOSE: breaks}, retry=Retry(jitter=True))
     first, second, third = arena.first.times(CHOOSE)
     assert (second - first, third - second) != (2, 4)

@@ -4,7 +4,6 @@ import itertools
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scripted_peer import CHUNKED, ENDLESS, OK, Peer, Run, answered, peer
 
 from agent_league.transport.exchange import Answer
 from agent_league.transport.failures import (
@@ -14,6 +13,7 @@ from agent_league.transport.failures import (
     UnreachableError,
 )
 from agent_league.transport.http_client import Connection, Question
+from transport.scripted_peer import CHUNKED, ENDLESS, OK, Peer, Run, answered, peer
 
 
 class Wire(asyncio.Transport):

@@ -4,13 +4,13 @@ from contextlib import closing
 
 import pytest
 import uvloop
-from scripted_peer import OK, Peer, Run, free_port, peer
 
 from agent_league.transport.failures import (
     LateError,
     UnreachableError,
 )
 from agent_league.transport.http_client import HttpClient
+from transport.scripted_peer import OK, Peer, Run, free_port, peer
 
 
 def test_a_call_is_an_ordinary_http_request(run: Run) -> None:

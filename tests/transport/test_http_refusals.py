@@ -1,9 +1,9 @@
 import asyncio
 
 import pytest
-from raw_caller import LIMIT, Run, get, place, post, reply_to, slowly
 
 from agent_league.transport.http_client import HttpClient
+from transport.raw_caller import LIMIT, Run, get, place, post, reply_to, slowly
 
 CHUNKS = "POST /mcp HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n"
 

@@ -3,7 +3,9 @@ import logging
 
 import msgspec
 import pytest
-from raw_caller import (
+
+from agent_league.transport.exchange import Answer
+from transport.raw_caller import (
     Handler,
     Run,
     echo,
@@ -16,8 +18,6 @@ from raw_caller import (
     reply_to,
     slowly,
 )
-
-from agent_league.transport.exchange import Answer
 
 
 @pytest.mark.parametrize("handler", [echo, slowly])

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent_league.protocol import ErrorCode, Patience, Request
@@ -201,7 +201,6 @@ def test_a_choice_that_is_neither_even_nor_odd_has_its_own_code() -> None:
     ],
 )
 def test_an_error_reply_is_a_refusal_with_the_peers_own_code(data: Json, code: ErrorCode) -> None:
-    # An error_code that cannot be hashed raises TypeError out of the line, which nobody catches.
     with pytest.raises(RefusedError) as caught:
         Peer(GAME_INVITATION=refuses(-32012, data)).ask()
     assert caught.value.code is code
@@ -267,15 +266,14 @@ def test_a_peer_that_understands_no_spelling_refuses() -> None:
 
 
 def test_a_notice_that_no_spelling_delivers_is_not_taken_for_delivered() -> None:
-    # In the bare spelling, an error reply passes for a result: the notice counts as delivered.
+    # In the bare spelling, too, an error reply is no result.
     with pytest.raises(NoAnswerError):
         run(Peer(GAME_ERROR=does_not_know).line().tell(notice("GAME_ERROR")))
 
 
 @pytest.mark.parametrize("spelling", ["tool", "type"])
 def test_a_peer_that_lacks_one_tool_is_still_called_as_it_likes_to_be(spelling: str) -> None:
-    # A player with only the three tools of a match lacks notify_game_error. After a GAME_ERROR
-    # the line remembers the bare spelling, which "worked", and nothing is understood any more.
+    # A player with only the three tools of a match lacks notify_game_error.
     async def main() -> Any:
         peer = Picky(spelling, lacks="GAME_ERROR")
         line = peer.line()
@@ -288,7 +286,7 @@ def test_a_peer_that_lacks_one_tool_is_still_called_as_it_likes_to_be(spelling: 
 
 
 def test_two_calls_at_once_find_the_same_spelling() -> None:
-    # Each refusal moves the line to the next spelling: two at once skip one that would do.
+    # Two refusals at once must not skip the spelling that would do.
     async def main() -> tuple[Any, Any]:
         line = Picky("type").line()
         return await asyncio.gather(line.ask(INVITATION), line.ask(PARITY_CALL))
@@ -298,19 +296,26 @@ def test_two_calls_at_once_find_the_same_spelling() -> None:
     assert isinstance(second, ParityReply)
 
 
-def test_a_bare_complaint_is_a_refusal_with_its_code() -> None:
-    # Spec, "Replies": a bare caller gets the LEAGUE_ERROR itself. The line takes it for a reply
-    # of the wrong kind, and for a notice even for its acknowledgement.
+@pytest.mark.parametrize("said", ["CHOOSE_PARITY_CALL", "GAME_OVER"])
+def test_a_bare_complaint_is_a_refusal_with_its_code(said: str) -> None:
+    # Spec, "Replies": a bare caller gets the LEAGUE_ERROR itself, not a reply of the wrong kind
+    # and not, in the case of a notice, an acknowledgement.
     complaint = msgspec.to_builtins(SAMPLES["LEAGUE_ERROR"])
 
     def only_bare(call: Call) -> Answer:
-        return call.returns(complaint) if call.method is None else does_not_know(call)
+        if call.method is not None:
+            return does_not_know(call)
+        return behaves(call) if call.kind == "GAME_INVITATION" else call.returns(complaint)
 
-    for said in ("GAME_INVITATION", "GAME_OVER"):
-        peer = Peer(GAME_INVITATION=only_bare, GAME_OVER=only_bare)
+    async def main() -> RefusedError:
+        peer = Peer(GAME_INVITATION=only_bare, CHOOSE_PARITY_CALL=only_bare, GAME_OVER=only_bare)
+        line = peer.line()
+        await line.ask(INVITATION)
         with pytest.raises(RefusedError) as caught:
-            run(peer.line().tell(notice(said)))
-        assert caught.value.code is ErrorCode.AUTH_TOKEN_INVALID
+            await line.tell(notice(said))
+        return caught.value
+
+    assert run(main()).code is ErrorCode.AUTH_TOKEN_INVALID
 
 
 # The circuit breaker
@@ -505,6 +510,7 @@ def test_a_failure_that_will_not_pass_is_not_tried_again(error: NoAnswerError) -
     assert attempts.times == [0]
 
 
+@settings(deadline=None)
 @given(
     st.integers(1, 8),
     st.floats(0.01, 10),

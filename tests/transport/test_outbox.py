@@ -1,7 +1,7 @@
 import asyncio
 from itertools import pairwise
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent_league.protocol.play import GameOver
@@ -164,6 +164,7 @@ def test_a_closed_outbox_sends_nothing_more() -> None:
     assert run(main()).taken == ["a"]
 
 
+@settings(deadline=None)
 @given(
     st.lists(st.tuples(st.sampled_from(Urgency), st.sampled_from([None, "x", "y"])), max_size=40),
     st.integers(1, 10),

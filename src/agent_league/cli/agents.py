@@ -1,6 +1,7 @@
 """`league manager`, `league referee`, `league player`: one agent each."""
 
 import asyncio
+import logging
 import secrets
 import signal
 import socket
@@ -12,8 +13,7 @@ from cyclopts.validators import Number
 
 from agent_league.agent import Member
 from agent_league.cli.screen import PlainScreen
-from agent_league.league import LeagueManager, LeagueSettings
-from agent_league.local import (
+from agent_league.hosting import (
     LOOPBACK,
     MANAGER_PORT,
     Plan,
@@ -25,6 +25,7 @@ from agent_league.local import (
     serve_until,
     url_of,
 )
+from agent_league.league import CLASS_LEAD, LeagueManager, LeagueSettings
 from agent_league.store import MemoryLog
 from agent_league.transport.http_client import HttpClient
 
@@ -41,6 +42,7 @@ def manager(
     legs: Annotated[int, Parameter(validator=Number(gte=1, lte=10))] = 1,
     seed: str | None = None,
     host: str = LOOPBACK,
+    class_league: Annotated[bool, Parameter(negative=())] = False,
 ) -> None:
     """Run a league manager alone; it begins when enough players and referees have registered.
 
@@ -60,6 +62,8 @@ def manager(
         Where all chance comes from.
     host
         The address to listen at; 0.0.0.0 for every one this machine has.
+    class_league
+        No two agents of one name, and a minute between a round's announcement and its matches.
     """
     settings = LeagueSettings(
         seed=seed if seed is not None else str(secrets.randbelow(10**6)),
@@ -68,6 +72,8 @@ def manager(
         awaited_players=players,
         awaited_referees=referees,
         max_players=max(100, players),
+        unique_names=class_league,
+        announcement_lead=CLASS_LEAD if class_league else 0.0,
     )
     sock = bound(host, port)
     print(f"Waiting for {players} players at {url_of(sock)}", file=sys.stderr)
@@ -187,6 +193,7 @@ def _mcp(url: str) -> str:
 
 
 async def _member(plan: Plan, sock: socket.socket) -> None:
+    logging.basicConfig(level=logging.WARNING, format="%(message)s")
     stop = asyncio.Event()
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop.set)
     await run_members([plan], [sock], stop, joined=_say_joined)

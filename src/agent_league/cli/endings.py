@@ -10,7 +10,8 @@ from pathlib import Path
 from types import MappingProxyType
 
 from agent_league.agent import NotAdmittedError
-from agent_league.local import AgentDiedError, PortBusyError
+from agent_league.hosting import PortBusyError
+from agent_league.local import AgentDiedError
 from agent_league.player import NoSuchStrategyError
 from agent_league.protocol import LeagueError
 from agent_league.transport import NoAnswerError

@@ -16,8 +16,9 @@ from rich.text import Text
 from agent_league.cli.endings import UsageError
 from agent_league.cli.report import document, table
 from agent_league.cli.screen import Screen, screen_for
+from agent_league.hosting import MANAGER_PORT, run
 from agent_league.league import LeagueSettings
-from agent_league.local import MANAGER_PORT, LocalLeague, LocalPlan, run
+from agent_league.local import LocalLeague, LocalPlan
 from agent_league.player import load_brain
 from agent_league.store import Event
 from agent_league.store.events import SeasonEnded, SeasonStarted

@@ -11,7 +11,7 @@ from rich.text import Text
 from agent_league.cli.agents import LEAGUE
 from agent_league.cli.endings import UsageError
 from agent_league.cli.report import SCHEMA_VERSION, table
-from agent_league.local import run
+from agent_league.hosting import run
 from agent_league.transport.exchange import Answer
 from agent_league.transport.http_client import HttpClient
 

@@ -11,8 +11,9 @@ from rich.console import Console
 
 from agent_league.cli.report import table
 from agent_league.cli.screen import PlainScreen
-from agent_league.league import LeagueManager, LeagueSettings
-from agent_league.local import LOOPBACK, MANAGER_PORT, LocalLeague, LocalPlan, run
+from agent_league.hosting import LOOPBACK, MANAGER_PORT, run
+from agent_league.league import CLASS_LEAD, LeagueManager, LeagueSettings
+from agent_league.local import LocalLeague, LocalPlan
 from agent_league.protocol import Role
 
 
@@ -25,6 +26,7 @@ def start(
     league_id: str = "league_2025_even_odd",
     port_base: Annotated[int, Parameter(validator=Number(gte=0, lte=64000))] = MANAGER_PORT,
     host: str = LOOPBACK,
+    class_league: Annotated[bool, Parameter(negative=())] = False,
 ) -> None:
     """Open a league with referees of its own, and wait for players.
 
@@ -46,6 +48,8 @@ def start(
         The manager's port; the referees follow.
     host
         The address to listen at; 0.0.0.0 for every one this machine has.
+    class_league
+        No two agents of one name, and a minute between a round's announcement and its matches.
     """
     settings = LeagueSettings(
         seed=seed if seed is not None else str(secrets.randbelow(10**6)),
@@ -54,6 +58,8 @@ def start(
         awaited_players=players,
         awaited_referees=referees,
         max_players=max(100, players or 0),
+        unique_names=class_league,
+        announcement_lead=CLASS_LEAD if class_league else 0.0,
     )
     plan = LocalPlan(settings, (), (), referees=referees, port_base=port_base, host=host)
     with LocalLeague(plan) as league:
@@ -89,10 +95,9 @@ async def _opened(league: LocalLeague) -> None:
 def _begin(manager: LeagueManager) -> None:
     """Begin with whoever is there, now that somebody pressed Enter."""
     sys.stdin.readline()
-    here = len(manager.season.roster.of(Role.PLAYER))
-    if here >= manager.settings.min_players:
+    if manager.conductor.start_now():
         asyncio.get_running_loop().remove_reader(sys.stdin.fileno())
-        manager.conductor.start_now()
     else:
+        here = len(manager.season.roster.of(Role.PLAYER))
         needed = manager.settings.min_players
         print(f"{here} players are here; it takes {needed}.", file=sys.stderr)

@@ -27,6 +27,7 @@ class State:
 
 class EvenOdd:
     seats = 2
+    turns = 1
 
     def start(self, options: Mapping[str, Json], rng: Random) -> State:
         if unknown := sorted(options.keys() - {"low", "high"}):
@@ -39,7 +40,7 @@ class EvenOdd:
         return (0, 1) if state.drawn is None else ()
 
     def view(self, state: State, seat: Seat) -> Json:
-        return {"choices": list(PARITIES), "low": state.low, "high": state.high}
+        return {"choices": list(PARITIES)}
 
     def read_move(self, raw: Json) -> Parity:
         for parity in PARITIES:

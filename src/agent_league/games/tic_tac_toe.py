@@ -24,6 +24,7 @@ class State:
 
 class TicTacToe:
     seats = 2
+    turns = 9
 
     def start(self, options: Mapping[str, Json], rng: Random) -> State:
         if options:

@@ -1,6 +1,6 @@
 """The league manager: who takes part, who meets whom, who leads."""
 
 from agent_league.league.manager import LeagueManager
-from agent_league.league.settings import LeagueSettings
+from agent_league.league.settings import CLASS_LEAD, LeagueSettings
 
-__all__ = ["LeagueManager", "LeagueSettings"]
+__all__ = ["CLASS_LEAD", "LeagueManager", "LeagueSettings"]

@@ -38,7 +38,7 @@ class Conductor:
         self._events = events
         self._notices = Notices(manager, season)
         self._officials = Officials(season.roster, season.settings.assignment)
-        self.watch = Watch(manager, season.roster, events.append, self._lost)
+        self.watch = Watch(manager, season.roster, events.append, self._lost, self._back)
         self._herald = Herald(manager, season.roster, self.watch.failed)
         self._matchday = Matchday(manager, season, events, self._officials, self.watch)
         self._may_start = asyncio.Event()
@@ -47,19 +47,22 @@ class Conductor:
 
     async def run(self) -> None:
         """Conduct the whole season."""
-        await self._may_start.wait()
-        await self._start()
         heartbeat = asyncio.ensure_future(self._heartbeat())
         try:
+            await self._may_start.wait()
+            await self._start()
             for round_id in range(self._season.closed_rounds + 1, self._season.total_rounds + 1):
                 await self._play_round(round_id)
         finally:
             heartbeat.cancel()
         await self._finish()
 
-    def start_now(self) -> None:
-        """Begin with whoever is there."""
-        self._may_start.set()
+    def start_now(self) -> bool:
+        """Begin with whoever is there; False if that is too few to begin with."""
+        enough = len(self._season.roster.of(Role.PLAYER)) >= self._settings.min_players
+        if enough:
+            self._may_start.set()
+        return enough
 
     def close(self) -> None:
         self._herald.close()
@@ -67,9 +70,9 @@ class Conductor:
             self._table_due.cancel()
 
     def arrived(self, entry: Entry, returning: Entry | None) -> None:
-        """Greet an agent that was admitted; one that comes back has forgotten its matches."""
+        """Greet an agent that was admitted; one that comes back may have forgotten its matches."""
         if returning is not None and entry.role is Role.REFEREE:
-            self._matchday.lost(entry)
+            self._matchday.remind(entry)
         self._manager.spawn(self._greet(entry))
 
     def match_ended(self, ended: MatchEnded) -> None:
@@ -79,9 +82,7 @@ class Conductor:
 
     async def _greet(self, entry: Entry) -> None:
         await self.watch.greet(entry)
-        self._officials.look_again()
-        if self._complete():
-            self._may_start.set()
+        self._back(entry)
 
     def _complete(self) -> bool:
         """Whether everybody who is awaited has come and been seen."""
@@ -98,6 +99,12 @@ class Conductor:
     def _lost(self, entry: Entry) -> None:
         if entry.role is Role.REFEREE:
             self._matchday.lost(entry)
+
+    def _back(self, entry: Entry) -> None:
+        """Take note that somebody is there who was not."""
+        self._officials.look_again()
+        if self._complete():
+            self._may_start.set()
 
     async def _start(self) -> None:
         players = sorted(entry.agent_id for entry in self._season.roster.of(Role.PLAYER))
@@ -142,11 +149,12 @@ class Conductor:
             self._herald.tell(self._notices.table(), Urgency.TABLE, replaces="table")
 
     async def _heartbeat(self) -> None:
-        """Look after the referees that have matches: one that died cannot say so."""
+        """Look after everybody: an agent that died cannot say so."""
         while True:
             await asyncio.sleep(self._settings.heartbeat)
-            busy = [self._season.roster[referee_id] for referee_id in self._officials.busy()]
-            await asyncio.gather(*(self.watch.check(referee) for referee in busy))
+            members = filter(_there, self._season.roster.of(Role.REFEREE, Role.PLAYER))
+            arrived = [entry for entry in members if entry.agent_id not in self.watch.arriving]
+            await asyncio.gather(*(self.watch.check(entry) for entry in arrived))
 
     def _now(self) -> str:
         return written(self._manager.clock())

@@ -11,9 +11,6 @@ from agent_league.transport import NoAnswerError
 from agent_league.transport.line import Letter, sealed
 from agent_league.transport.outbox import Outbox, Urgency
 
-AT_ONCE = 32
-"""How many notices are on their way at the same time: matches come first."""
-
 
 class Herald:
     """Sends notices to the members of a league."""
@@ -23,7 +20,6 @@ class Herald:
         self._roster = roster
         self._failed = failed
         self._outboxes: dict[str, Outbox] = {}
-        self._gate = asyncio.Semaphore(AT_ONCE)
 
     def tell(
         self,
@@ -58,9 +54,8 @@ class Herald:
         entry = self._roster[agent_id]
         if entry.state is Lifecycle.SUSPENDED:
             return
-        async with self._gate:
-            try:
-                await self._manager.line(entry.endpoint).deliver(letter)
-            except NoAnswerError as error:
-                log.warning("%s did not take a notice: %s", entry.agent_id, error)
-                self._failed(entry)
+        try:
+            await self._manager.line(entry.endpoint).deliver(letter)
+        except NoAnswerError as error:
+            log.warning("%s did not take a notice: %s", entry.agent_id, error)
+            self._failed(entry)

@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
+from msgspec import UNSET
+
 from agent_league.agent import Agent, Wire, log
 from agent_league.clock import written
 from agent_league.league import answers
@@ -63,7 +65,8 @@ class LeagueManager(Agent):
     def look(self, path: str) -> Json | None:
         """Return a page; those under a name of the league need no token, for spectators."""
         section, _, name = path.strip("/").partition("/")
-        if section == "players" and name in self.season.roster:
+        entry = self.season.roster.get(name)
+        if section == "players" and entry is not None and entry.role is Role.PLAYER:
             return answers.player_stats(self.season, {"player_id": name})
         return super().look(path)
 
@@ -129,7 +132,7 @@ class LeagueManager(Agent):
         new = ended is not None and await self.events.append(ended)
         if new and ended is not None:
             self.conductor.match_ended(ended)
-        note = None if new else "already known"
+        note = UNSET if new else "already known"
         return Acknowledgement(match_id=report.match_id, note=note)
 
     def query(self, query: Query) -> QueryAnswer:

@@ -39,6 +39,7 @@ class Matchday:
         self._left: set[str] = set()
         self._all_ended = asyncio.Event()
         self._attempts: dict[str, int] = {}
+        self._tickets: dict[str, str] = {}
 
     async def play(self, matches: Iterable[ScheduledMatch], planned: Mapping[str, str]) -> None:
         """Return when every one of *matches* has its result."""
@@ -58,8 +59,25 @@ class Matchday:
         """Take note that the league has the result of a match."""
         self._settle(match_id, ended=True)
         self._left.discard(match_id)
+        self._tickets.pop(match_id, None)
+        self._attempts.pop(match_id, None)
         if not self._left:
             self._all_ended.set()
+
+    def remind(self, referee: Entry) -> None:
+        """Order the matches of a referee that registered again once more, as they were.
+
+        One that has forgotten them begins anew; one that has not goes on, whoever it was that
+        registered in its name.
+        """
+        for match_id in self._officials.matches_of(referee.agent_id):
+            match, ticket = self._season.matches[match_id], self._tickets.get(match_id)
+            if ticket is not None:
+                self._manager.spawn(self._reminded(match, referee, ticket))
+
+    async def _reminded(self, match: ScheduledMatch, referee: Entry, ticket: str) -> None:
+        if not await self._taken(match, referee, ticket):
+            self._settle(match.match_id, ended=False)
 
     def lost(self, referee: Entry) -> None:
         """Take note that a referee is gone, and its matches with it."""
@@ -75,7 +93,10 @@ class Matchday:
         while True:
             match = await self._pending.get()
             referee = await self._officials.take(match.match_id, planned.get(match.match_id))
-            self._manager.spawn(self._have_refereed(match, referee))
+            if match.match_id in self._left:
+                self._manager.spawn(self._have_refereed(match, referee))
+            else:  # a referee that was given up has reported it after all
+                self._officials.release(referee.agent_id, match.match_id)
 
     async def _have_refereed(self, match: ScheduledMatch, referee: Entry) -> None:
         outcome = asyncio.get_running_loop().create_future()
@@ -112,6 +133,10 @@ class Matchday:
                 ticket_hash=tokens.token_hash(ticket),
             )
         )
+        self._tickets[match.match_id] = ticket
+        return await self._taken(match, referee, ticket)
+
+    async def _taken(self, match: ScheduledMatch, referee: Entry, ticket: str) -> bool:
         try:
             reply = await self._ordered(match, referee, ticket)
         except NoAnswerError as error:
@@ -144,7 +169,7 @@ class Matchday:
             **self._manager.stamp(conversation),
             auth_token=tokens.ticket(key, match.match_id, ticket),
             league_id=settings.league_id,
-            round_id=self._season.round_id,
+            round_id=match.round_id,
             match_id=match.match_id,
             game_type=settings.game_type,
             players=[self._contestant(p, conversation) for p in (match.first, match.second)],

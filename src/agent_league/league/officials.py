@@ -49,9 +49,6 @@ class Officials:
     def matches_of(self, referee_id: str) -> set[str]:
         return set(self._running[referee_id])
 
-    def busy(self) -> list[str]:
-        return [referee_id for referee_id, matches in self._running.items() if matches]
-
     def planned(self, matches: int) -> Sequence[str]:
         """Return whom the matches of a round will go to, as long as nobody fails."""
         return plan(self._policy, self._loads(), matches)

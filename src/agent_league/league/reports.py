@@ -26,7 +26,7 @@ def judged(report: ResultReport, referee: Entry, season: Season, at: str) -> Mat
     return MatchEnded(
         at=at,
         match_id=match.match_id,
-        round_id=report.round_id,
+        round_id=match.round_id,
         referee_id=referee.agent_id,
         players=[match.first, match.second],
         winner=report.result.winner,

@@ -1,12 +1,14 @@
 """Who is in the league: admitted, known by their tokens, followed through their lives."""
 
 import re
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
-from functools import singledispatchmethod
+from functools import cached_property
 from itertools import count
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from agent_league.protocol import ErrorCode, ProtocolError, Role, tokens
 from agent_league.protocol.fields import moment
@@ -53,7 +55,7 @@ class Entry:
     tokens: tuple[Token, ...]
     state: Lifecycle = Lifecycle.REGISTERED
 
-    @property
+    @cached_property
     def keys(self) -> list[str]:
         """The secrets that we may share with it, the likeliest first: hashes of its tokens.
 
@@ -72,9 +74,18 @@ class Roster:
 
     def __init__(self) -> None:
         self._entries: dict[str, Entry] = {}
+        self._by_role: dict[Role, list[str]] = defaultdict(list)
         self._by_endpoint: dict[str, str] = {}
         self._by_hash: dict[str, str] = {}
         self._playing = False
+        self._folds: Mapping[type[Event], Callable[[Any], None]] = {
+            AgentRegistered: self._registered,
+            TokenIssued: self._token_issued,
+            AgentSuspended: self._suspended,
+            AgentRecovered: self._recovered,
+            SeasonStarted: self._season_started,
+            SeasonEnded: self._season_ended,
+        }
 
     def __getitem__(self, agent_id: str) -> Entry:
         return self._entries[agent_id]
@@ -86,7 +97,7 @@ class Roster:
         return self._entries.get(agent_id)
 
     def of(self, *roles: Role) -> list[Entry]:
-        return [entry for entry in self._entries.values() if entry.role in roles]
+        return [self._entries[agent_id] for role in roles for agent_id in self._by_role[role]]
 
     def at(self, endpoint: str) -> Entry | None:
         """Return who listens at *endpoint*."""
@@ -129,17 +140,18 @@ class Roster:
         """Return the id that the agent claims in *sender*, if it is free, or else the next one."""
         prefix = {Role.PLAYER: "P", Role.REFEREE: "REF"}[role]
         claimed = sender.partition(":")[2]
-        if re.fullmatch(rf"{prefix}\d{{2,4}}", claimed) and claimed not in self:
+        if re.fullmatch(rf"{prefix}(0[1-9]|[1-9][0-9]{{1,3}})", claimed) and claimed not in self:
             return claimed
         numbered = (f"{prefix}{number:02}" for number in count(1))
         return next(agent_id for agent_id in numbered if agent_id not in self)
 
-    @singledispatchmethod
     def apply(self, event: Event) -> None:
         """Take *event* into account; most events do not concern the roster."""
+        fold = self._folds.get(type(event))
+        if fold is not None:
+            fold(event)
 
-    @apply.register
-    def _(self, event: AgentRegistered) -> None:
+    def _registered(self, event: AgentRegistered) -> None:
         known = self._entries.get(event.agent_id)
         if known is not None:
             self._by_endpoint.pop(known.endpoint, None)
@@ -153,36 +165,29 @@ class Roster:
                 endpoint=event.endpoint,
                 game_types=tuple(event.game_types),
                 capacity=event.capacity,
-                tokens=((known.tokens if known else ()) + (token,))[-REMEMBERED_TOKENS:],
+                tokens=_remembered((*(known.tokens if known else ()), token)),
                 state=self._awake,
             )
         )
 
-    @apply.register
-    def _(self, event: TokenIssued) -> None:
+    def _token_issued(self, event: TokenIssued) -> None:
         entry = self._entries[event.agent_id]
         token = Token(event.token_hash, event.expires, event.proven)
-        # The first token stays: whoever really is this agent may still be using it.
-        kept = (*entry.tokens[:1], *entry.tokens[1:][-REMEMBERED_TOKENS:], token)
-        self._keep(replace(entry, tokens=kept))
+        self._keep(replace(entry, tokens=_remembered((*entry.tokens, token))))
 
-    @apply.register
-    def _(self, event: AgentSuspended) -> None:
+    def _suspended(self, event: AgentSuspended) -> None:
         self._move(event.agent_id, Lifecycle.SUSPENDED)
 
-    @apply.register
-    def _(self, event: AgentRecovered) -> None:
+    def _recovered(self, event: AgentRecovered) -> None:
         self._move(event.agent_id, self._awake)
 
-    @apply.register
-    def _(self, event: SeasonStarted) -> None:
+    def _season_started(self, event: SeasonStarted) -> None:
         self._playing = True
         for entry in list(self._entries.values()):
             if entry.state is Lifecycle.REGISTERED:
                 self._move(entry.agent_id, Lifecycle.ACTIVE)
 
-    @apply.register
-    def _(self, event: SeasonEnded) -> None:
+    def _season_ended(self, event: SeasonEnded) -> None:
         for agent_id in self._entries:
             self._move(agent_id, Lifecycle.SHUTDOWN)
 
@@ -194,6 +199,18 @@ class Roster:
         self._entries[agent_id] = replace(self._entries[agent_id], state=state)
 
     def _keep(self, entry: Entry) -> None:
+        if entry.agent_id not in self._entries:
+            self._by_role[entry.role].append(entry.agent_id)
         self._entries[entry.agent_id] = entry
         self._by_endpoint[entry.endpoint] = entry.agent_id
         self._by_hash[entry.tokens[-1].hash] = entry.agent_id
+
+
+def _remembered(issued: Sequence[Token]) -> tuple[Token, ...]:
+    """Return the latest of the proven tokens, and of the others, which cannot push those out."""
+    latest = {
+        token
+        for proven in (True, False)
+        for token in [token for token in issued if token.proven is proven][-REMEMBERED_TOKENS:]
+    }
+    return tuple(token for token in issued if token in latest)

@@ -1,7 +1,8 @@
 """The season is what its events add up to: a fold, and no second copy of the truth."""
 
+from collections.abc import Callable, Mapping
 from enum import StrEnum
-from functools import singledispatchmethod
+from typing import Any
 
 from agent_league.league.roster import Roster
 from agent_league.league.settings import LeagueSettings
@@ -43,6 +44,14 @@ class Season:
         self.assignments: dict[str, MatchAssigned] = {}
         self.results: dict[str, MatchEnded] = {}
         self._table = Table([], settings.scoring)
+        self._folds: Mapping[type[Event], Callable[[Any], None]] = {
+            SeasonStarted: self._season_started,
+            RoundOpened: self._round_opened,
+            MatchAssigned: self._match_assigned,
+            MatchEnded: self._match_ended,
+            RoundClosed: self._round_closed,
+            SeasonEnded: self._season_ended,
+        }
 
     @property
     def total_rounds(self) -> int:
@@ -76,45 +85,40 @@ class Season:
             for rank, row in enumerate(self._table.ranked(), 1)
         ]
 
-    @singledispatchmethod
     def apply(self, event: Event) -> None:
         """Take *event* into account."""
         self.roster.apply(event)
+        fold = self._folds.get(type(event))
+        if fold is not None:
+            fold(event)
 
-    @apply.register
-    def _(self, event: SeasonStarted) -> None:
-        self.roster.apply(event)
+    def _season_started(self, event: SeasonStarted) -> None:
         self.stage = Stage.PLAYING
         self.players = [PlayerId(player) for player in event.players]
         self._table = Table(self.players, self.settings.scoring)
 
-    @apply.register
-    def _(self, event: RoundOpened) -> None:
+    def _round_opened(self, event: RoundOpened) -> None:
         self.round_id = event.round_id
         self.matches.update({match.match_id: match for match in event.matches})
 
-    @apply.register
-    def _(self, event: MatchAssigned) -> None:
+    def _match_assigned(self, event: MatchAssigned) -> None:
         self.assignments[event.match_id] = event
 
-    @apply.register
-    def _(self, event: MatchEnded) -> None:
+    def _match_ended(self, event: MatchEnded) -> None:
         self.results[event.match_id] = event
         self._table.add(_result(event))
 
-    @apply.register
-    def _(self, event: RoundClosed) -> None:
+    def _round_closed(self, event: RoundClosed) -> None:
         self.closed_rounds = event.round_id
 
-    @apply.register
-    def _(self, event: SeasonEnded) -> None:
-        self.roster.apply(event)
+    def _season_ended(self, event: SeasonEnded) -> None:
         self.stage = Stage.COMPLETED
 
 
 def _scheduled(round_id: int, number: int, pairing: Pairing) -> ScheduledMatch:
     first, second = pairing
-    return ScheduledMatch(match_id=f"R{round_id}M{number}", first=first, second=second)
+    match_id = f"R{round_id}M{number}"
+    return ScheduledMatch(match_id=match_id, round_id=round_id, first=first, second=second)
 
 
 def _result(event: MatchEnded) -> Result:

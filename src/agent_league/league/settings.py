@@ -3,10 +3,14 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from agent_league.game import GAMES
 from agent_league.protocol import Patience
 from agent_league.protocol.play import Retry
 from agent_league.tournament import Scoring
 from agent_league.vocabulary import Json
+
+CLASS_LEAD = 60.0
+"""Seconds between the announcement of a round and its first match, where people follow it."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +39,7 @@ class LeagueSettings:
     table_interval: float = 0.25
     """Seconds that must lie between two standings updates, unless a round ends."""
     heartbeat: float = 5.0
-    """Seconds between two looks at a referee that is in a match."""
+    """Seconds between two looks at everybody."""
     farewell: float = 5.0
     """Seconds that slow agents have to take the last notices."""
 
@@ -43,6 +47,7 @@ class LeagueSettings:
     def lease(self) -> float:
         """The longest that a referee who keeps to the rules can take for a match."""
         waits = self.retry.base_delay * (2 ** (self.retry.attempts - 1) - 1.0)
-        windows = self.patience.join + self.patience.move
-        asked: float = self.retry.attempts * windows + 2 * waits
+        turns = GAMES[self.game_type].turns
+        windows = self.patience.join + turns * self.patience.move
+        asked: float = self.retry.attempts * windows + (1 + turns) * waits
         return asked + self.patience.game_over + self.patience.report + self.patience.generic

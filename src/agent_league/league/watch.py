@@ -25,11 +25,13 @@ class Watch:
         roster: Roster,
         append: Callable[[Event], Awaitable[bool]],
         lost: Callable[[Entry], None],
+        back: Callable[[Entry], None],
     ) -> None:
         self._manager = manager
         self._roster = roster
         self._append = append
         self._lost = lost
+        self._back = back
         self._missed: dict[str, int] = defaultdict(int)
         self.arriving: set[str] = set()
         """Those who registered and have not yet been seen to answer."""
@@ -62,10 +64,10 @@ class Watch:
         await self._suspend(entry, why)
 
     async def check(self, entry: Entry) -> None:
-        """Suspend *entry* if nothing answers at its endpoint."""
+        """Suspend *entry* if nobody listens at its endpoint; one that is busy does."""
         within = self._manager.patience.generic
-        if not await self._manager.wire.reaches(entry.endpoint, within):
-            await self._suspend(entry, "does not answer")
+        if not await self._manager.wire.listens(entry.endpoint, within):
+            await self._suspend(entry, "has gone")
 
     async def _suspend(self, entry: Entry, why: str) -> None:
         now = self._roster[entry.agent_id]
@@ -84,6 +86,7 @@ class Watch:
             if entry.state is Lifecycle.SUSPENDED:
                 at = written(self._manager.clock())
                 await self._append(AgentRecovered(at=at, agent_id=agent_id))
+                self._back(entry)
 
     async def _answers(self, entry: Entry, patience: float, first_delay: float = 0.0) -> bool:
         """Probe again and again, ever more slowly, until something answers."""

@@ -7,9 +7,11 @@ import threading
 from collections import defaultdict
 from collections.abc import Awaitable, Callable
 from random import Random
+from typing import cast
 
 from agent_league.player.brain import Brain
 from agent_league.player.sensors import Played, Turn
+from agent_league.protocol import LeagueError
 from agent_league.strategy import Situation, Strategy
 from agent_league.vocabulary import Json
 
@@ -67,13 +69,15 @@ class DecisionModel:
         thinking = asyncio.ensure_future(_thought(self._brain.strategy, situation))
         await asyncio.wait({thinking}, timeout=budget)
         if not thinking.done():
+            thinking.add_done_callback(_forgotten)
             thinking.cancel()
             return self._fall_back(situation, f"thought for more than {budget:.1f} s")
         if error := thinking.exception():
-            return self._fall_back(situation, f"raised {error!r}")
-        if thinking.result() not in situation.legal:
+            return self._fall_back(situation, f"raised {error}")
+        legal = list(situation.legal)
+        if thinking.result() not in legal:
             return self._fall_back(situation, f"chose {thinking.result()!r}, which is not legal")
-        return thinking.result()
+        return legal[legal.index(thinking.result())]  # True equals 1, but is not the same move
 
     def _fall_back(self, situation: Situation, why: str) -> Json:
         self.fallbacks += 1
@@ -81,11 +85,30 @@ class DecisionModel:
         return situation.rng.choice(situation.legal)
 
 
+class StrategyError(LeagueError):
+    """What a strategy raised, in words; whatever it was, it is the strategy's failure."""
+
+
+def _forgotten(thinking: "asyncio.Future[Json]") -> None:
+    """Take no further interest in what *thinking* comes to."""
+    if not thinking.cancelled():
+        thinking.exception()
+
+
 async def _thought(strategy: Strategy, situation: Situation) -> Json:
     """Return what *strategy* chooses, without ever holding up the event loop."""
-    if inspect.iscoroutinefunction(strategy):
-        return await strategy(situation)
-    return await _in_thread(lambda: strategy(situation))
+    called = getattr(strategy, "__call__", strategy)  # noqa: B004 - an object may be a strategy too
+    if inspect.iscoroutinefunction(strategy) or inspect.iscoroutinefunction(called):
+        return await _guarded(cast("Awaitable[Json]", strategy(situation)))
+    result = await _in_thread(lambda: strategy(situation))
+    return await _guarded(result) if inspect.isawaitable(result) else result
+
+
+async def _guarded(thinking: Awaitable[Json]) -> Json:
+    try:
+        return await thinking
+    except BaseException as error:  # noqa: BLE001 - even SystemExit must not end the player
+        raise StrategyError(repr(error)) from None
 
 
 def _in_thread(work: Callable[[], Json]) -> Awaitable[Json]:
@@ -93,15 +116,16 @@ def _in_thread(work: Callable[[], Json]) -> Awaitable[Json]:
     loop = asyncio.get_running_loop()
     done: asyncio.Future[Json] = loop.create_future()
 
-    def settle(result: Json, error: BaseException | None) -> None:
+    def settle(result: Json, error: StrategyError | None) -> None:
         if not done.done():
             done.set_exception(error) if error else done.set_result(result)
 
     def run() -> None:
+        outcome: tuple[Json, StrategyError | None]
         try:
-            outcome: tuple[Json, BaseException | None] = (work(), None)
-        except BaseException as error:  # noqa: BLE001 - handed to whoever waits
-            outcome = (None, error)
+            outcome = (work(), None)
+        except BaseException as error:  # noqa: BLE001 - even SystemExit must not end the player
+            outcome = (None, StrategyError(repr(error)))
         if not loop.is_closed():
             loop.call_soon_threadsafe(settle, *outcome)
 

@@ -42,7 +42,6 @@ class Player(Member):
     """Plays any number of matches at once."""
 
     role = Role.PLAYER
-    body_limit = 4 * 1024 * 1024  # a round of a large league is longer than other messages
 
     def __init__(
         self,

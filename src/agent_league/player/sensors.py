@@ -1,8 +1,8 @@
 """What a player perceives: from messages to what its decision model understands."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
+from typing import NamedTuple
 
 from agent_league.protocol.fields import moment
 from agent_league.protocol.play import GameMoveCall, GameOver, ParityCall
@@ -11,8 +11,7 @@ from agent_league.vocabulary import Json
 PARITIES = ("even", "odd")
 
 
-@dataclass(frozen=True)
-class Turn:
+class Turn(NamedTuple):
     """A move that somebody waits for."""
 
     match_id: str
@@ -22,8 +21,7 @@ class Turn:
     deadline: datetime
 
 
-@dataclass(frozen=True)
-class Played:
+class Played(NamedTuple):
     """A match that is over, seen from this player's side."""
 
     match_id: str

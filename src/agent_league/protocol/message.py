@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from enum import StrEnum
 from typing import ClassVar, Generic, Literal, NamedTuple, TypedDict, TypeVar
 
-from msgspec import Struct
+from msgspec import UNSET, Struct, UnsetType
 
 from agent_league.protocol.fields import (
     Ordinal,
@@ -96,12 +96,12 @@ class Notice(Message, frozen=True, kw_only=True):
     """A message that wants no answer but that it has arrived."""
 
 
-class Acknowledgement(Struct, frozen=True, omit_defaults=True):
+class Acknowledgement(Struct, frozen=True):
     """The result of a call that has no reply of its own among the messages."""
 
     status: Literal["ok"] = "ok"
-    match_id: str | None = None
-    note: str | None = None
+    match_id: str | UnsetType = UNSET
+    note: str | UnsetType = UNSET
 
 
 def name(kind: type[Message]) -> str:

@@ -1,11 +1,11 @@
 """One match, from the invitations to the verdict."""
 
-import asyncio
 from collections.abc import Sequence
 from enum import StrEnum
 from random import Random
 from typing import Any
 
+from agent_league.agent import together
 from agent_league.game import AnyGame, RulesError
 from agent_league.protocol.play import StartMatch
 from agent_league.referee.seated import Seated
@@ -29,6 +29,10 @@ class Match:
         self.order = order
         self.seated = seated
         self.phase = Phase.WAITING_FOR_PLAYERS
+        self.stepping = False
+        """Whether somebody who steps it by hand waits for a step to end."""
+        self.judged = False
+        """Whether its verdict is being announced; nothing can change it any more."""
         self.forfeits: dict[Seat, Forfeit] = {}
         self._game = game
         self._rng = Random(order.seed)
@@ -45,7 +49,7 @@ class Match:
 
     async def invite(self) -> None:
         """Offer both seats at the same time."""
-        answers = await asyncio.gather(*(seat.invited() for seat in self.seated))
+        answers = await together([seat.invited() for seat in self.seated])
         self._go_on(Phase.COLLECTING_CHOICES, dict(enumerate(answers)))
 
     async def collect(self) -> None:
@@ -55,7 +59,7 @@ class Match:
         """
         seats = self._game.to_move(self._state)
         asked = [self.seated[seat].move(self._game, self._state) for seat in seats]
-        answers = dict(zip(seats, await asyncio.gather(*asked), strict=True))
+        answers = dict(zip(seats, await together(asked), strict=True))
         self._moves = {s: move for s, move in answers.items() if not isinstance(move, Forfeit)}
         self._choices.update({self.seated[s].player_id: m for s, m in self._moves.items()})
         self._go_on(Phase.DRAWING_NUMBER, answers)

@@ -2,15 +2,18 @@
 
 import asyncio
 from collections.abc import Mapping
+from itertools import count
 from typing import Any
 
-from agent_league.agent import Member, Wire, log, taken
+from agent_league.agent import Member, Wire, log, taken, together
 from agent_league.game import GAMES, OptionsError
 from agent_league.protocol import Acknowledgement, ErrorCode, Message, ProtocolError, Role, tokens
 from agent_league.protocol.complaints import LeagueComplaint
 from agent_league.protocol.play import (
     GameOver,
+    GameResult,
     MatchAccepted,
+    ReportedResult,
     ResultReport,
     Retry,
     StartMatch,
@@ -39,7 +42,7 @@ class Referee(Member):
         super().__init__(name, wire, league_url, **options)
         self._meta = meta
         self._matches: dict[str, Match] = {}
-        """The matches that are being played; one that is only being reported is not here."""
+        """The matches that are being played, or reported."""
 
     def handlers(self) -> Mapping[type[Message], Handler]:
         return {
@@ -59,7 +62,7 @@ class Referee(Member):
         }
 
     def about(self) -> dict[str, Json]:
-        return {**super().about(), "league": self.league_url, "matches": len(self._matches)}
+        return {**super().about(), "league": self.league_url, "matches": self._running()}
 
     def application(self) -> RegisterReferee:
         stamp = self.stamp(f"conv-{self.name.lower()}-reg")
@@ -73,7 +76,10 @@ class Referee(Member):
     def start(self, order: StartMatch) -> MatchAccepted:
         """Take the match and begin to play it, or say why not."""
         self._authenticate(order)
-        reason = None if order.match_id in self._matches else self._begin(order)
+        known = self._matches.get(order.match_id)
+        if known is not None:
+            known.order = order  # the league lost track of the match, and wrote a new ticket
+        reason = None if known else self._begin(order)
         return MatchAccepted(
             **self.stamp(order.conversation_id),
             match_id=order.match_id,
@@ -95,8 +101,8 @@ class Referee(Member):
 
     def _begin(self, order: StartMatch) -> str | None:
         """Begin the match; return the reason if that cannot be done."""
-        if len(self._matches) >= self._meta.max_concurrent_matches:
-            return f"Already {len(self._matches)} matches at once"
+        if self._running() >= self._meta.max_concurrent_matches:
+            return f"Already {self._running()} matches at once"
         if order.game_type not in self._meta.game_types or order.game_type not in GAMES:
             return "Unsupported game type"
         game = GAMES[order.game_type]
@@ -111,19 +117,26 @@ class Referee(Member):
         self.spawn(self._officiate(match) if order.auto else match.invite())
         return None
 
+    def _running(self) -> int:
+        return sum(not match.judged for match in self._matches.values())
+
     async def _officiate(self, match: Match) -> None:
-        await match.play()
-        await self._finish(match)
+        try:
+            await match.play()
+            await self._finish(match)
+        finally:
+            self._matches.pop(match.order.match_id, None)
 
     async def _finish(self, match: Match) -> None:
-        """Tell both players, then the league; the seat of the match is free from here on."""
-        del self._matches[match.order.match_id]
-        await self._announce(match)
-        await self._report(self._result_report(match))
+        """Tell both players, then the league; there is room for another match from here on."""
+        match.judged = True
+        verdict = match.verdict()
+        await self._announce(match, told(verdict))
+        await self._report(match, reported(verdict))
+        self._matches.pop(match.order.match_id, None)
 
-    async def _announce(self, match: Match) -> None:
+    async def _announce(self, match: Match, result: GameResult) -> None:
         """Tell each player once, both at the same time; whoever missed it is told again later."""
-        result = told(match.verdict())
         present = [
             self._game_over(match, seat, result)
             for number, seat in enumerate(match.seated)
@@ -132,24 +145,24 @@ class Referee(Member):
         for number, seat in enumerate(match.seated):
             if self._absent(match, number):
                 self.spawn(self._game_over(match, seat, result))
-        await asyncio.gather(*present)
+        await together(present)
 
     def _absent(self, match: Match, seat: int) -> bool:
         return seat in match.forfeits and match.forfeits[seat].absent
 
-    async def _game_over(self, match: Match, seat: Seated, result: Any) -> None:
+    async def _game_over(self, match: Match, seat: Seated, result: GameResult) -> None:
         notice = GameOver(**seat.stamp(), game_type=match.order.game_type, game_result=result)
-        if not await seat.tell(notice):
+        if not await seat.tell(notice, match.order.patience.game_over):
             self.spawn(self._game_over_again(match, seat, notice))
 
     async def _game_over_again(self, match: Match, seat: Seated, notice: GameOver) -> None:
         retry = match.order.retry
         for attempt in range(1, retry.attempts):
             await asyncio.sleep(delay(retry, attempt))
-            if await seat.tell(notice):
+            if await seat.tell(notice, match.order.patience.game_over):
                 return
 
-    def _result_report(self, match: Match) -> ResultReport:
+    def _result_report(self, match: Match, result: ReportedResult) -> ResultReport:
         order = match.order
         return ResultReport(
             **self.stamp(f"{order.conversation_id}-report"),
@@ -158,23 +171,24 @@ class Referee(Member):
             round_id=order.round_id,
             match_id=order.match_id,
             game_type=order.game_type,
-            result=reported(match.verdict()),
+            result=result,
             ticket=order.ticket,
         )
 
-    async def _report(self, report: ResultReport) -> None:
+    async def _report(self, match: Match, result: ReportedResult) -> None:
         """Report again and again until the league acknowledges it, or will not have it."""
-        retry, attempt = Retry(), 0
-        while True:
+        for attempt in count(1):
+            report = self._result_report(match, result)
             try:
                 return await self.line(self.league_url).tell(report)
             except RefusedError as error:
                 log.warning("the league refuses the result of %s: %s", report.match_id, error)
-                return None
+                if report.ticket == match.order.ticket:
+                    return None
             except NoAnswerError as error:
-                attempt += 1
                 log.warning("the league has not taken the result of %s: %s", report.match_id, error)
-                await asyncio.sleep(min(delay(retry, min(attempt, 5)), LONGEST_REPORT_DELAY))
+                await asyncio.sleep(min(delay(Retry(), min(attempt, 5)), LONGEST_REPORT_DELAY))
+        return None
 
     async def _register_by_hand(self, arguments: dict[str, Json]) -> Acknowledgement:
         await self.register()
@@ -182,7 +196,11 @@ class Referee(Member):
 
     async def _collect_by_hand(self, arguments: dict[str, Json]) -> dict[str, Json]:
         match = self._stepped(arguments, Phase.COLLECTING_CHOICES)
-        await match.collect()
+        match.stepping = True
+        try:
+            await match.collect()
+        finally:
+            match.stepping = False
         return {"status": "ok", "match_id": match.order.match_id, "state": match.phase}
 
     def _draw_by_hand(self, arguments: dict[str, Json]) -> dict[str, Json]:
@@ -192,6 +210,7 @@ class Referee(Member):
 
     def _finalize_by_hand(self, arguments: dict[str, Json]) -> dict[str, Json]:
         match = self._stepped(arguments, Phase.FINISHED)
+        match.judged = True
         self.spawn(self._finish(match))
         result = told(match.verdict())
         return {"status": "ok", "match_id": match.order.match_id, "game_result": result}
@@ -205,7 +224,7 @@ class Referee(Member):
         if not tokens.same(str(arguments.get("ticket")), match.order.ticket):
             detail = "ticket: not the ticket of this match"
             raise ProtocolError(ErrorCode.AUTH_TOKEN_INVALID, detail, field="ticket")
-        if match.phase is not phase:
-            detail = f"the match is in {match.phase}, this step wants {phase}"
+        if match.phase is not phase or match.stepping or match.judged:
+            detail = f"the match is in {match.phase}, this step wants {phase}, and one at a time"
             raise ProtocolError(ErrorCode.NOT_ALLOWED, detail)
         return match

@@ -2,9 +2,9 @@
 
 import asyncio
 from collections.abc import Callable
-from contextlib import suppress
 from datetime import timedelta
 from itertools import count
+from random import Random
 from typing import Any, TypeVar
 
 from agent_league.agent import Agent
@@ -46,6 +46,7 @@ class Seated:
         self._me: Contestant = order.players[seat]
         self._opponent: Contestant = order.players[1 - seat]
         self._line = referee.line(self._me.endpoint)
+        self._chance = Random(f"{order.seed}|{seat}") if order.retry.jitter else None
 
     @property
     def player_id(self) -> str:
@@ -94,6 +95,7 @@ class Seated:
                 lambda: self._answer_in_window(compose(), judge),
                 self._order.retry,
                 lambda attempt, error, wait: self._warn(compose(), attempt, error, wait),
+                self._chance,
             )
         except NoAnswerError as error:
             return forfeit(error)
@@ -200,8 +202,11 @@ PARITY_GAME = "even_odd"
 
 def _legal_move(game: AnyGame, state: Any, seat: Seat, raw: Json) -> Any:
     legal = game.legal(state, seat)
-    with suppress(IllegalMoveError):
+    try:
         move = game.read_move(raw)
+    except IllegalMoveError:
+        move = None
+    else:
         if move in legal:
             return move
     detail = f"{raw!r:.60} is not a legal move"

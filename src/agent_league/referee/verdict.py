@@ -1,9 +1,10 @@
 """How a match ended: pure judgement, from what the seats did to what everybody is told."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
-from typing import Literal
+from types import MappingProxyType
+from typing import Literal, NamedTuple
 
 from agent_league.game import Outcome
 from agent_league.protocol import ErrorCode
@@ -75,8 +76,7 @@ def _termination(error: NoAnswerError) -> Termination:
     return by_kind.get(type(error), Termination.UNREACHABLE)
 
 
-@dataclass(frozen=True)
-class Verdict:
+class Verdict(NamedTuple):
     """All there is to say about a finished match."""
 
     players: Sequence[str]
@@ -86,7 +86,7 @@ class Verdict:
     reason: str
     choices: Mapping[str, Json]
     technical_losses: Sequence[str] = ()
-    record: Mapping[str, Json] = field(default_factory=dict[str, Json])
+    record: Mapping[str, Json] = MappingProxyType({})
 
 
 def by_rules(

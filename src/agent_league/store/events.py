@@ -78,6 +78,7 @@ class ScheduledMatch(Struct, frozen=True, kw_only=True):
     """One match of a round."""
 
     match_id: str
+    round_id: int
     first: str
     second: str
 

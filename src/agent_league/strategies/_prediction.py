@@ -35,10 +35,11 @@ def differ(evidence: Sequence[Json], situation: Situation) -> Json:
 
 def _most_frequent(moves: Sequence[Json]) -> list[Json]:
     """Return the moves that occur most often, each once."""
-    tally: list[tuple[Json, int]] = []
     # A move may be a list, which no Counter takes.
+    found: list[Json] = []
     for move in moves:
-        if all(move != counted for counted, _ in tally):
-            tally.append((move, moves.count(move)))
-    most = max(count for _, count in tally)
-    return [move for move, count in tally if count == most]
+        if move not in found:
+            found.append(move)
+    tally = [moves.count(move) for move in found]
+    most = max(tally)
+    return [move for move, count in zip(found, tally, strict=True) if count == most]

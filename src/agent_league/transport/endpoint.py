@@ -50,7 +50,7 @@ class Endpoint:
     def answer(self, body: bytes) -> Answer | Awaitable[Answer]:
         """Return the answer to *body*, or an awaitable of it if a handler has to wait."""
         call = read_call_at_once(body)
-        if call is None or call.method in self._tools:
+        if call is None:
             return self._answer_piece_by_piece(body)
         try:
             result = self._handled(call.params)
@@ -83,7 +83,9 @@ class Endpoint:
 
     def _result(self, call: Call, body: bytes) -> Result | Awaitable[Result]:
         if call.method in self._tools:
-            return self._tools[str(call.method)](_arguments(call))
+            arguments = _arguments(call)
+            if "message_type" not in arguments:
+                return self._tools[str(call.method)](arguments)
         return self._handled(self._message(call, body))
 
     def _handled(self, message: Message) -> Result | Awaitable[Result]:

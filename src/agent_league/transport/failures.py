@@ -68,4 +68,6 @@ class RefusedError(NoAnswerError):
 
 def _league_code(data: Json) -> ErrorCode:
     said = data.get("error_code") if isinstance(data, dict) else None
-    return ErrorCode(said) if said in set(ErrorCode) else ErrorCode.NOT_ALLOWED
+    if isinstance(said, str) and said in set(ErrorCode):
+        return ErrorCode(said)
+    return ErrorCode.NOT_ALLOWED

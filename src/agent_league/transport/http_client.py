@@ -261,6 +261,19 @@ class HttpClient:
             return False
         return True
 
+    async def listens(self, url: str, within: float) -> bool:
+        """Whether a connection can be made to *url*, though nobody may answer for a while."""
+        now = asyncio.get_running_loop().time()
+        try:
+            target = taken_apart(url)
+            connection = await self._connected(
+                target, Question(b"", within, now + within, only_status=True)
+            )
+        except NoAnswerError as error:
+            return isinstance(error, LateError)
+        connection.abort()
+        return True
+
     async def close(self) -> None:
         """Hang up everywhere. Calls under way fail with `UnreachableError`."""
         self._closed = True

@@ -168,7 +168,6 @@ class AgentProtocol(HttpToolsProtocol):
         if body is None or len(body) > self._site.body_limit or not self._at_rest():
             self._read(data)
         else:
-            self._arrived()
             self._serve(body)
 
     def _read(self, data: bytes) -> None:

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Callable, Iterator
 from itertools import count
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import Any, NamedTuple, TypeAlias, TypeVar, cast
 
 import msgspec
 from msgspec import Raw, UnsetType
@@ -19,6 +19,7 @@ from agent_league.protocol import (
     read,
 )
 from agent_league.protocol.jsonrpc import (
+    INVALID_REQUEST,
     METHOD_NOT_FOUND,
     FrameError,
     Problem,
@@ -63,7 +64,8 @@ def _bare(letter: Letter, number: int) -> bytes:
     return letter.body
 
 
-SPELLINGS: tuple[Callable[[Letter, int], bytes], ...] = (_by_tool, _by_message_type, _bare)
+Spelling: TypeAlias = Callable[[Letter, int], bytes]
+SPELLINGS: tuple[Spelling, ...] = (_by_tool, _by_message_type, _bare)
 """How a call may be put, in the order in which a peer that does not understand is tried."""
 
 
@@ -76,7 +78,7 @@ class Line:
         self._post = post
         self._patience = patience
         self._numbers: Iterator[int] = count(1)
-        self._spelling = 0
+        self._spelling = SPELLINGS[0]
 
     async def ask(self, request: Request[Reply], within: float | None = None) -> Reply:
         """Send *request* and return the reply, or raise a `NoAnswerError`."""
@@ -95,18 +97,21 @@ class Line:
     async def deliver(self, letter: Letter, within: float | None = None) -> bytes | Raw:
         """Send *letter* and return the result, in the first spelling that the peer knows."""
         wait = within if within is not None else getattr(self._patience, letter.kind.route.wait)
+        spelling, tried = self._spelling, Tried()
         while True:
             if self.breaker.is_open:
                 self.breaker.admit(_now())
-            number, spelling = next(self._numbers), SPELLINGS[self._spelling]
+            number = next(self._numbers)
             try:
                 answer = await self._post(self.url, spelling(letter, number), wait)
                 self.breaker.succeeded()
-                return answer.body if spelling is _bare else _unframed(answer.body, number)
+                result = _result(answer.body, number, bare=spelling is _bare)
             except NoAnswerError as error:
                 self._take_note(error)
-                if not self._spell_differently(error):
-                    raise
+                spelling = tried.instead_of(spelling, error)
+            else:
+                self._spelling = spelling
+                return result
 
     def _take_note(self, error: NoAnswerError) -> None:
         """Count a peer that is not there; one that answers, however badly, is."""
@@ -115,30 +120,57 @@ class Line:
         else:
             self.breaker.succeeded()
 
-    def _spell_differently(self, error: NoAnswerError) -> bool:
-        """Turn to the next spelling if that may help; after the last start over, and give up."""
-        if not isinstance(error, RefusedError) or error.rpc_code != METHOD_NOT_FOUND:
-            return False
-        self._spelling = (self._spelling + 1) % len(SPELLINGS)
-        return self._spelling != 0
+
+class Tried:
+    """The spellings that one call was put in, and what came of it."""
+
+    def __init__(self) -> None:
+        self._errors: dict[Spelling, NoAnswerError] = {}
+
+    def instead_of(self, spelling: Spelling, error: NoAnswerError) -> Spelling:
+        """Return what else to try for a peer that does not know the method, or raise."""
+        self._errors[spelling] = error
+        first = next(iter(self._errors.values()))
+        unknown = isinstance(first, RefusedError) and first.rpc_code == METHOD_NOT_FOUND
+        if error.retryable or not unknown:
+            raise error
+        for other in SPELLINGS:
+            if other not in self._errors:
+                return other
+        raise first
 
 
 def _now() -> float:
     return asyncio.get_running_loop().time()
 
 
-def _unframed(body: bytes, number: int) -> bytes | Raw:
+def _result(body: bytes, number: int, *, bare: bool) -> bytes | Raw:
+    """Return what the peer answered, or raise what its answer amounts to."""
     try:
         frame = read_returned(body)
     except FrameError as error:
         raise NonsenseError(error.detail) from error
     if isinstance(frame.error, Problem):
         raise RefusedError(frame.error.code, frame.error.message, frame.error.data)
-    if frame.id != number:
+    if bare and isinstance(frame.result, UnsetType):
+        return _bare_result(body)
+    if frame.id != number and not bare:
         raise NonsenseError(f"the answer has the id {frame.id!r}, the request had {number}")
     if isinstance(frame.result, UnsetType):
         raise NonsenseError("the answer has neither a result nor an error")
     return frame.result
+
+
+COMPLAINTS = {"LEAGUE_ERROR", "GAME_ERROR"}
+
+
+def _bare_result(body: bytes) -> bytes:
+    """Return a message that came without a frame, unless it is a complaint."""
+    said = msgspec.json.decode(body)
+    if said.get("message_type") in COMPLAINTS:
+        detail = said.get("detail") or said.get("error_description")
+        raise RefusedError(INVALID_REQUEST, str(detail), said)
+    return body
 
 
 def _check(request: Request[Any], reply: Message) -> None:

@@ -48,6 +48,10 @@ class Network:
             raise LateError(f"{url} gave no answer within {within:g} s")
         return outcome(task)
 
+    async def listens(self, url: str, within: float) -> bool:
+        """Whether somebody is at *url*."""
+        return await self.reaches(url, within)
+
     async def reaches(self, url: str, within: float) -> bool:
         """Whether somebody is at *url*."""
         await asyncio.sleep(0)

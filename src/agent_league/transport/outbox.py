@@ -70,6 +70,8 @@ class Outbox:
             self._worker = None
 
     def _next(self) -> Letter:
+        if len(self._waiting) == 1:  # as nearly always
+            return self._waiting.popitem()[1].letter
         key = min(self._waiting, key=lambda waiting: self._waiting[waiting].urgency)
         return self._waiting.pop(key).letter
 

@@ -35,7 +35,10 @@ class Site:
     answer: Callable[[bytes], Answer | Awaitable[Answer]]
     """Answers the body of a `POST /mcp`; an `Answer` given at once costs no task."""
     look: Callable[[str], Json | None]
-    """What a GET of a path (any but /mcp) shows, or None where there is nothing."""
+    """What a GET of a path (any but /mcp) shows, or None where there is nothing.
+
+    A page whose status is not 200 is given as the whole `Answer`.
+    """
     too_large: Callable[[], Answer]
     """The answer to a body over the limit; its status is 413."""
     body_limit: int = 10 * 1024
@@ -163,6 +166,8 @@ class AgentApp:
         page = self._site.look(path) if method == "GET" else None
         if page is None:
             return problem(404, f"there is nothing at {path}")
+        if isinstance(page, Answer):
+            return page
         return Answer(200, msgspec.json.encode(page))
 
 

@@ -1,0 +1,344 @@
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from agent_league.league import LeagueSettings
+from agent_league.league.admission import Admission, Applicant, Refusal, judge
+from agent_league.league.roster import Roster
+from agent_league.protocol import ErrorCode, Role, tokens
+from agent_league.protocol.fields import moment
+from agent_league.store.events import AgentRegistered, TokenIssued
+from league_box import player_meta, player_url, referee_meta, referee_url
+from timewarp import EPOCH
+
+OPEN = LeagueSettings(seed="s")
+
+
+class Gate:
+    """Lets applicants in, and remembers them."""
+
+    def __init__(self, settings: LeagueSettings = OPEN) -> None:
+        self.roster = Roster()
+        self.settings = settings
+        self.started = False
+        self.now = EPOCH
+
+    def judged(self, applicant: Applicant) -> Admission | Refusal:
+        decided = judge(applicant, self.roster, self.settings, started=self.started, now=self.now)
+        if isinstance(decided, Admission):
+            self.roster.apply(decided.event)
+        return decided
+
+    def admit(self, applicant: Applicant) -> Admission:
+        decided = self.judged(applicant)
+        assert isinstance(decided, Admission), decided
+        return decided
+
+    def refuse(self, applicant: Applicant) -> Refusal:
+        decided = self.judged(applicant)
+        assert isinstance(decided, Refusal), decided
+        return decided
+
+
+def player(number: int = 1, token: str | None = None, sender: str = "x", **meta: Any) -> Applicant:
+    return Applicant(
+        Role.PLAYER, f"player:{sender}", player_meta(player_url(number), **meta), token
+    )
+
+
+def referee(number: int = 1, token: str | None = None, sender: str = "x", **meta: Any) -> Applicant:
+    return Applicant(
+        Role.REFEREE, f"referee:{sender}", referee_meta(referee_url(number), **meta), token
+    )
+
+
+def test_newcomers_are_numbered_in_the_order_in_which_they_come() -> None:
+    gate = Gate()
+    assert [gate.admit(player(n)).agent_id for n in (1, 2, 3)] == ["P01", "P02", "P03"]
+    assert [gate.admit(referee(n)).agent_id for n in (1, 2)] == ["REF01", "REF02"]
+
+
+def test_an_admission_tells_only_the_hash_of_the_token_to_the_log() -> None:
+    admitted = Gate().admit(player())
+    assert isinstance(admitted.event, AgentRegistered)
+    assert admitted.token.startswith("tok_P01_")
+    assert len(admitted.token.removeprefix("tok_P01_")) >= 32
+    assert admitted.event.token_hash == tokens.token_hash(admitted.token)
+    assert admitted.token not in str(admitted.event)
+
+
+def test_a_token_is_good_for_a_day_or_as_long_as_is_set() -> None:
+    for hours in (24.0, 0.5):
+        gate = Gate(replace(OPEN, token_hours=hours))
+        assert moment(gate.admit(player()).event.expires) - EPOCH == timedelta(hours=hours)
+
+
+def test_what_an_agent_says_of_itself_is_kept() -> None:
+    event = Gate().admit(referee(display_name="  Alpha ", max_concurrent_matches=7)).event
+    assert isinstance(event, AgentRegistered)
+    assert (event.display_name, event.capacity, event.role) == ("Alpha", 7, "referee")
+    assert event.endpoint == referee_url(1)
+
+
+# Refusals
+
+
+@pytest.mark.parametrize("applicant", [player(), referee()], ids=["player", "referee"])
+def test_who_comes_after_the_start_comes_too_late(applicant: Applicant) -> None:
+    gate = Gate()
+    gate.started = True
+    refusal = gate.refuse(applicant)
+    assert refusal.code is ErrorCode.LATE_REGISTRATION
+    assert refusal.reason == "Registration closed - league already started"
+
+
+def test_who_plays_another_game_is_refused() -> None:
+    refusal = Gate().refuse(player(game_types=["chess", "tic_tac_toe"]))
+    assert refusal.reason.startswith("Unsupported game type")
+    gate = Gate(replace(OPEN, game_type="tic_tac_toe"))
+    assert gate.admit(player(game_types=["tic_tac_toe"])).agent_id == "P01"
+
+
+@pytest.mark.parametrize(
+    "endpoint",
+    [
+        "localhost:8101",
+        "ftp://localhost/mcp",
+        "file:///etc/passwd",
+        "//localhost:8101/mcp",
+        "http://",
+        "http:///mcp",
+        "http://:8101/mcp",
+        "http://localhost:0/mcp",
+        "http://localhost:99999/mcp",
+        "http://localhost:port/mcp",
+        "http://user@localhost/mcp",
+        "http://user:secret@localhost/mcp",
+        "http://localhost/mcp#here",
+        "http://[::1/mcp",
+        "just text",
+    ],
+)
+def test_an_endpoint_that_cannot_be_called_is_refused(endpoint: str) -> None:
+    refusal = Gate().refuse(player(contact_endpoint=endpoint))
+    assert refusal.reason.startswith("Contact endpoint unreachable")
+    assert "secret" not in refusal.reason
+
+
+@pytest.mark.parametrize(
+    "endpoint",
+    ["http://localhost:8101/mcp", "https://example.com/mcp", "http://[::1]:8101/mcp", "http://a"],
+)
+def test_any_http_endpoint_may_be_tried(endpoint: str) -> None:
+    assert Gate().admit(player(contact_endpoint=endpoint)).agent_id == "P01"
+
+
+@pytest.mark.parametrize("version", ["0.0.1", "1.0.0", "1.99.99"])
+def test_who_speaks_an_old_version_is_refused(version: str) -> None:
+    refusal = Gate().refuse(player(protocol_version=version))
+    assert refusal.code is ErrorCode.PROTOCOL_VERSION_MISMATCH
+    assert version in refusal.reason
+
+
+@pytest.mark.parametrize("version", [None, "2.0.0", "2.1.0", "2.10.3", "3.0.0"])
+def test_who_speaks_this_version_or_says_nothing_is_admitted(version: str | None) -> None:
+    assert Gate().admit(player(protocol_version=version)).agent_id == "P01"
+
+
+def test_a_full_league_takes_no_more_players_but_still_referees() -> None:
+    gate = Gate(replace(OPEN, max_players=2))
+    gate.admit(player(1))
+    gate.admit(player(2))
+    assert gate.refuse(player(3)).reason == "Maximum players reached"
+    gate.admit(referee(1))
+    assert gate.admit(player(1)).agent_id == "P01"
+
+
+def test_who_means_another_league_is_refused() -> None:
+    gate = Gate()
+    assert OPEN.league_id in gate.refuse(replace(player(), league_id="league_1999")).reason
+    assert gate.admit(replace(player(), league_id=OPEN.league_id)).agent_id == "P01"
+
+
+def test_a_name_may_be_taken_twice() -> None:
+    gate = Gate()
+    gate.admit(player(1, display_name="Alpha"))
+    assert gate.admit(player(2, display_name="Alpha")).agent_id == "P02"
+
+
+@pytest.mark.parametrize("name", ["Alpha", "alpha", "ALPHA", " Alpha  "])
+def test_a_name_may_be_taken_once_where_names_are_unique(name: str) -> None:
+    gate = Gate(replace(OPEN, unique_names=True))
+    gate.admit(player(1, display_name="Alpha"))
+    assert gate.refuse(player(2, display_name=name)).reason == "Duplicate display name"
+    assert gate.admit(player(1, display_name=name)).agent_id == "P01"
+    assert gate.admit(referee(1, display_name=name)).agent_id == "REF01"
+
+
+def test_an_endpoint_belongs_to_one_role() -> None:
+    gate = Gate()
+    gate.admit(player(1))
+    refusal = gate.refuse(referee(1, contact_endpoint=player_url(1)))
+    assert refusal.reason.startswith("Duplicate endpoint")
+    gate.admit(referee(1))
+    assert gate.refuse(player(2, contact_endpoint=referee_url(1))).code is ErrorCode.NOT_ALLOWED
+
+
+def test_a_refused_agent_leaves_no_trace() -> None:
+    gate = Gate()
+    gate.refuse(player(game_types=["chess"]))
+    assert gate.roster.of(Role.PLAYER) == []
+    assert gate.admit(player()).agent_id == "P01"
+
+
+# Who is who
+
+
+@pytest.mark.parametrize("started", [False, True])
+def test_the_same_endpoint_is_the_same_agent(started: bool) -> None:  # noqa: FBT001 - a column
+    gate = Gate()
+    first = gate.admit(player(1))
+    gate.admit(player(2))
+    gate.started = started
+    again = gate.admit(player(1, display_name="Another name", sender="P07"))
+    assert again.agent_id == "P01"
+    assert again.token != first.token
+    assert isinstance(again.event, TokenIssued)
+    assert not again.event.proven
+    assert len(gate.roster.of(Role.PLAYER)) == 2
+
+
+def test_whoever_shows_its_token_is_known_to_be_itself() -> None:
+    gate = Gate()
+    first = gate.admit(player(1))
+    again = gate.admit(player(1, first.token))
+    assert again.agent_id == "P01"
+    assert isinstance(again.event, TokenIssued)
+    assert again.event.proven
+
+
+@pytest.mark.parametrize("started", [False, True])
+def test_whoever_shows_its_token_may_have_moved(started: bool) -> None:  # noqa: FBT001 - a column
+    gate = Gate()
+    first = gate.admit(player(1))
+    gate.started = started
+    moved = gate.admit(player(9, first.token))
+    assert moved.agent_id == "P01"
+    assert gate.roster["P01"].endpoint == player_url(9)
+    assert gate.roster.at(player_url(1)) is None
+    assert len(gate.roster.of(Role.PLAYER)) == 1
+
+
+def test_a_token_that_was_given_without_proof_cannot_move_an_agent() -> None:
+    gate = Gate()
+    gate.admit(player(1))
+    thief = gate.admit(player(1))  # anybody can name that endpoint
+    newcomer = gate.admit(player(9, thief.token))
+    assert newcomer.agent_id == "P02"
+    assert gate.roster["P01"].endpoint == player_url(1)
+
+
+def test_a_token_that_was_given_without_proof_proves_nothing_later() -> None:
+    gate = Gate()
+    gate.admit(player(1))
+    thief = gate.admit(player(1))
+    again = gate.admit(player(1, thief.token))
+    assert isinstance(again.event, TokenIssued)
+    assert not again.event.proven
+    assert gate.admit(player(9, again.token)).agent_id == "P02"
+
+
+def test_the_first_token_proves_who_one_is_after_any_number_of_strangers() -> None:
+    gate = Gate()
+    first = gate.admit(player(1))
+    for _ in range(30):
+        gate.admit(player(1))
+    assert gate.admit(player(9, first.token)).agent_id == "P01"
+
+
+def test_a_token_does_not_let_its_owner_take_anothers_place() -> None:
+    gate = Gate()
+    first = gate.admit(player(1))
+    gate.admit(player(2))
+    assert gate.refuse(player(2, first.token)).reason.startswith("Duplicate endpoint")
+
+
+@pytest.mark.parametrize("token", ["", "tok_P01_forged", "é", "tok_P01_" + "x" * 5000])
+def test_a_forged_token_is_no_token(token: str) -> None:
+    gate = Gate()
+    gate.admit(player(1))
+    assert gate.admit(player(9, token)).agent_id == "P02"
+
+
+def test_an_expired_token_is_no_token() -> None:
+    gate = Gate()
+    first = gate.admit(player(1))
+    gate.now += timedelta(hours=24)
+    assert gate.admit(player(9, first.token)).agent_id == "P02"
+
+
+def test_a_players_token_is_of_no_use_to_a_referee() -> None:
+    gate = Gate()
+    first = gate.admit(player(1))
+    assert gate.admit(referee(1, first.token)).agent_id == "REF01"
+
+
+# Ids
+
+
+@pytest.mark.parametrize(
+    ("claimed", "given_id"),
+    [
+        ("P03", "P03"),
+        ("P42", "P42"),
+        ("P100", "P100"),
+        ("P01", "P02"),
+        ("REF03", "P02"),
+        ("p03", "P02"),
+        ("P3", "P02"),
+        ("P03x", "P02"),
+        ("Agent Alpha", "P02"),
+        ("", "P02"),
+        # Ids are P01 to P99 and then P100: the rest are other spellings of them.
+        ("P00", "P02"),
+        ("P003", "P02"),
+        ("P0100", "P02"),
+        ("P\u0660\u0663", "P02"),
+    ],
+)
+def test_an_id_that_an_agent_claims_is_honoured_when_it_is_free_and_an_id(
+    claimed: str, given_id: str
+) -> None:
+    gate = Gate()
+    gate.admit(player(1))
+    assert gate.admit(player(2, sender=claimed)).agent_id == given_id
+
+
+def test_a_claimed_id_is_not_given_to_the_next() -> None:
+    gate = Gate()
+    gate.admit(player(1, sender="P02"))
+    assert [gate.admit(player(n)).agent_id for n in (2, 3)] == ["P01", "P03"]
+    assert gate.admit(referee(1, sender="REF07")).agent_id == "REF07"
+
+
+def test_after_p99_comes_p100() -> None:
+    gate = Gate(replace(OPEN, max_players=1000))
+    ids = [gate.admit(player(n)).agent_id for n in range(1, 102)]
+    assert ids[8:10] == ["P09", "P10"]
+    assert ids[-3:] == ["P99", "P100", "P101"]
+
+
+@settings(deadline=None)
+@given(st.lists(st.integers(1, 6), max_size=30), st.data())
+def test_whatever_the_order_one_endpoint_is_one_id(comings: list[int], data: st.DataObject) -> None:
+    gate = Gate()
+    ids: dict[int, str] = {}
+    for number in comings:
+        claim = data.draw(st.sampled_from(["x", "P01", "P02", "P05"]))
+        given_id = gate.admit(player(number, sender=claim)).agent_id
+        assert ids.setdefault(number, given_id) == given_id
+    assert len(set(ids.values())) == len(ids)

@@ -1,0 +1,233 @@
+from typing import Any
+
+import pytest
+
+from agent_league.league import LeagueManager, LeagueSettings
+from agent_league.league.season import Season
+from agent_league.protocol import Acknowledgement, ErrorCode, ProtocolError, Role, tokens
+from agent_league.protocol.play import ReportedResult, ResultReport
+from agent_league.store import MemoryLog
+from agent_league.store.events import (
+    AgentRegistered,
+    MatchAssigned,
+    MatchEnded,
+    RoundOpened,
+    SeasonStarted,
+)
+from agent_league.transport.memory import Network
+from protocol.samples import BY_LEAGUE
+from timewarp import clock, run
+
+AT, EXPIRES = "2025-01-15T10:00:00.000Z", "2025-01-16T10:00:00.000Z"
+TOKENS = {name: f"tok_{name}_{name:x>43}" for name in ("P01", "P02", "P03", "REF01", "REF02")}
+TICKET = "tkt_" + "t" * 32
+
+
+def registered(agent_id: str) -> AgentRegistered:
+    return AgentRegistered(
+        at=AT,
+        role=Role.REFEREE if agent_id.startswith("REF") else Role.PLAYER,
+        agent_id=agent_id,
+        display_name=agent_id,
+        version="1.0.0",
+        endpoint=f"http://{agent_id.lower()}/mcp",
+        game_types=["even_odd"],
+        token_hash=tokens.token_hash(TOKENS[agent_id]),
+        expires=EXPIRES,
+    )
+
+
+async def halfway() -> LeagueManager:
+    """Return a league in its first round, in which REF01 has P02 against P03 (R1M1)."""
+    manager = LeagueManager(LeagueSettings(seed="s"), Network(), MemoryLog(), clock=clock)
+    for agent_id in TOKENS:
+        await manager.events.append(registered(agent_id))
+    await manager.events.append(SeasonStarted(at=AT, players=["P01", "P02", "P03"]))
+    matches = manager.season.pairings(1)
+    await manager.events.append(RoundOpened(at=AT, round_id=1, matches=matches))
+    ticket_hash = tokens.token_hash(TICKET)
+    await manager.events.append(
+        MatchAssigned(at=AT, match_id="R1M1", referee_id="REF01", ticket_hash=ticket_hash)
+    )
+    return manager
+
+
+def seated(season: Season) -> tuple[str, str]:
+    match = season.matches["R1M1"]
+    return match.first, match.second
+
+
+def result(winner: str | None, **changes: Any) -> ReportedResult:
+    fields: dict[str, Any] = {"winner": winner, "score": {}, "details": {"drawn_number": 4}}
+    return ReportedResult(**{**fields, **changes})
+
+
+def report(told: ReportedResult, who: str = "REF01", **changes: Any) -> ResultReport:
+    role = "referee" if who.startswith("REF") else "player"
+    fields: dict[str, Any] = {
+        **BY_LEAGUE,
+        "sender": f"{role}:{who}",
+        "auth_token": TOKENS[who],
+        "league_id": "l",
+        "round_id": 1,
+        "match_id": "R1M1",
+        "game_type": "even_odd",
+        "result": told,
+        "ticket": TICKET,
+    }
+    return ResultReport(**{**fields, **changes})
+
+
+def ends(told: ReportedResult, **changes: Any) -> tuple[LeagueManager, MatchEnded]:
+    async def main() -> tuple[LeagueManager, MatchEnded]:
+        manager = await halfway()
+        assert (await manager.take_result(report(told, **changes))).match_id == "R1M1"
+        await manager.close()
+        return manager, manager.season.results["R1M1"]
+
+    return run(main())
+
+
+def refused(told: ReportedResult, who: str = "REF01", **changes: Any) -> ErrorCode:
+    async def main() -> ErrorCode:
+        manager = await halfway()
+        with pytest.raises(ProtocolError) as caught:
+            await manager.take_result(report(told, who, **changes))
+        assert manager.season.results == {}
+        assert caught.value.about == "MATCH_RESULT_REPORT"
+        return caught.value.code
+
+    return run(main())
+
+
+FIRST, SECOND = seated(run(halfway()).season)
+
+
+@pytest.mark.parametrize(
+    ("told", "status", "losers", "points"),
+    [
+        (result(FIRST), "WIN", [], (3, 0)),
+        (result(SECOND), "WIN", [], (0, 3)),
+        (result(None), "DRAW", [], (1, 1)),
+        (result(SECOND, technical_losses=[FIRST]), "TECHNICAL_LOSS", [FIRST], (0, 3)),
+        (result(SECOND, status="TECHNICAL_LOSS"), "TECHNICAL_LOSS", [FIRST], (0, 3)),
+        (result(None, technical_losses=[FIRST, SECOND]), "TECHNICAL_LOSS", [FIRST, SECOND], (0, 0)),
+        (result(None, status="TECHNICAL_LOSS"), "TECHNICAL_LOSS", [FIRST, SECOND], (0, 0)),
+    ],
+)
+def test_a_report_says_who_won_and_the_rest_follows(
+    told: ReportedResult, status: str, losers: list[str], points: tuple[int, int]
+) -> None:
+    manager, ended = ends(told)
+    assert (ended.status, ended.technical_losses) == (status, losers)
+    assert (manager.season.row(FIRST).points, manager.season.row(SECOND).points) == points
+    assert (ended.referee_id, ended.round_id) == ("REF01", 1)
+    assert ended.details == {"drawn_number": 4}
+
+
+def test_the_score_that_comes_with_a_report_is_ignored() -> None:
+    manager, _ = ends(result(SECOND, score={FIRST: 3, SECOND: 0, "P99": 999_999}))
+    assert manager.season.row(FIRST).points == 0
+    assert manager.season.row(SECOND).points == 3
+
+
+def test_the_round_is_that_of_the_match_whatever_a_report_says() -> None:
+    async def main() -> int:
+        manager = await halfway()
+        try:
+            await manager.take_result(report(result(None), round_id=7))
+        except ProtocolError:
+            return 1
+        finally:
+            await manager.close()
+        return manager.season.results["R1M1"].round_id
+
+    assert run(main()) == 1
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        result("P99"),
+        result("P01"),
+        result("REF01"),
+        result(""),
+        result(FIRST, technical_losses=[FIRST]),
+        result(FIRST, technical_losses=[FIRST, SECOND]),
+        result(None, technical_losses=[FIRST]),
+        result(FIRST, technical_losses=["P99"]),
+        result(FIRST, technical_losses=["P01"]),
+    ],
+)
+def test_a_result_that_cannot_be_is_refused(told: ReportedResult) -> None:
+    assert refused(told) is ErrorCode.INVALID_FIELD_VALUE
+
+
+@pytest.mark.parametrize(
+    ("who", "changes", "code"),
+    [
+        ("REF02", {}, ErrorCode.NOT_ALLOWED),
+        ("P02", {}, ErrorCode.NOT_ALLOWED),
+        ("REF01", {"ticket": None}, ErrorCode.AUTH_TOKEN_INVALID),
+        ("REF01", {"ticket": ""}, ErrorCode.AUTH_TOKEN_INVALID),
+        ("REF01", {"ticket": "tkt_guessed"}, ErrorCode.AUTH_TOKEN_INVALID),
+        ("REF01", {"ticket": tokens.token_hash(TICKET)}, ErrorCode.AUTH_TOKEN_INVALID),
+        ("REF01", {"match_id": "R9M9"}, ErrorCode.MATCH_ID_MISMATCH),
+        ("REF01", {"match_id": "R2M1"}, ErrorCode.MATCH_ID_MISMATCH),
+        ("REF01", {"auth_token": None}, ErrorCode.AUTH_TOKEN_MISSING),
+        ("REF01", {"auth_token": "tok_REF01_guessed"}, ErrorCode.AUTH_TOKEN_INVALID),
+        ("REF01", {"auth_token": TICKET}, ErrorCode.AUTH_TOKEN_INVALID),
+        ("REF01", {"auth_token": TOKENS["REF02"]}, ErrorCode.AUTH_TOKEN_INVALID),
+        (
+            "REF01",
+            {"auth_token": "x", "sender": "referee:REF09"},
+            ErrorCode.REFEREE_NOT_REGISTERED,
+        ),
+    ],
+)
+def test_a_report_counts_only_from_the_referee_that_has_the_match_with_its_ticket(
+    who: str, changes: dict[str, Any], code: ErrorCode
+) -> None:
+    assert refused(result(FIRST), who, **changes) is code
+
+
+def test_a_second_report_is_acknowledged_and_changes_nothing() -> None:
+    async def main() -> None:
+        manager = await halfway()
+        first = await manager.take_result(report(result(FIRST)))
+        events = len(manager.events)
+        second = await manager.take_result(report(result(SECOND)))
+        assert first == Acknowledgement(match_id="R1M1")
+        assert second == Acknowledgement(match_id="R1M1", note="already known")
+        assert len(manager.events) == events
+        assert manager.season.results["R1M1"].winner == FIRST
+        assert manager.season.row(FIRST).played == 1
+        await manager.close()
+
+    run(main())
+
+
+def test_a_match_that_was_given_to_another_referee_counts_only_from_that_one() -> None:
+    async def main() -> None:
+        manager = await halfway()
+        ticket = tokens.new_ticket()
+        ticket_hash = tokens.token_hash(ticket)
+        await manager.events.append(
+            MatchAssigned(at=AT, match_id="R1M1", referee_id="REF02", ticket_hash=ticket_hash)
+        )
+        with pytest.raises(ProtocolError) as caught:
+            await manager.take_result(report(result(FIRST)))
+        assert caught.value.code is ErrorCode.NOT_ALLOWED
+        with pytest.raises(ProtocolError):
+            await manager.take_result(report(result(FIRST), "REF02"))
+        await manager.take_result(report(result(FIRST), "REF02", ticket=ticket))
+        assert manager.season.results["R1M1"].referee_id == "REF02"
+        await manager.close()
+
+    run(main())
+
+
+def test_the_same_loser_named_twice_loses_once() -> None:
+    manager, ended = ends(result(SECOND, technical_losses=[FIRST, FIRST]))
+    assert manager.season.row(FIRST).technical_losses == 1
+    assert ended.winner == SECOND
