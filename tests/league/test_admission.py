@@ -199,7 +199,7 @@ def test_a_refused_agent_leaves_no_trace() -> None:
 
 
 @pytest.mark.parametrize("started", [False, True])
-def test_the_same_endpoint_is_the_same_agent(started: bool) -> None:  # noqa: FBT001 - a column
+def test_the_same_endpoint_is_the_same_agent(started: bool) -> None:
     gate = Gate()
     first = gate.admit(player(1))
     gate.admit(player(2))
@@ -222,7 +222,7 @@ def test_whoever_shows_its_token_is_known_to_be_itself() -> None:
 
 
 @pytest.mark.parametrize("started", [False, True])
-def test_whoever_shows_its_token_may_have_moved(started: bool) -> None:  # noqa: FBT001 - a column
+def test_whoever_shows_its_token_may_have_moved(started: bool) -> None:
     gate = Gate()
     first = gate.admit(player(1))
     gate.started = started

@@ -360,7 +360,7 @@ def complete(box: Box) -> None:
 )
 def test_a_match_that_a_referee_does_not_bring_to_its_end_goes_to_another(
     script: Behaviour,
-    suspended: bool,  # noqa: FBT001 - a column of the table
+    suspended: bool,
 ) -> None:
     box, guest = with_referee(script)
     played(box)

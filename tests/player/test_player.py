@@ -138,7 +138,7 @@ def chosen(player: Player) -> str:
 )
 def test_an_invitation_is_accepted_if_the_player_plays_that_game(
     game: str,
-    accept: bool,  # noqa: FBT001 - a column of the table
+    accept: bool,
 ) -> None:
     reply = run(told(made(EVEN), invitation(game)))
     assert reply["message_type"] == "GAME_JOIN_ACK"

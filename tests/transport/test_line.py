@@ -435,7 +435,7 @@ ERRORS: list[tuple[NoAnswerError, bool, Failure]] = [
 @pytest.mark.parametrize(("error", "again", "failure"), ERRORS, ids=str)
 def test_failures_are_sorted_into_those_that_pass_and_those_that_do_not(
     error: NoAnswerError,
-    again: bool,  # noqa: FBT001 - a column of the table
+    again: bool,
     failure: Failure,
 ) -> None:
     assert error.retryable is again
