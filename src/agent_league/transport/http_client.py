@@ -29,6 +29,9 @@ _HEAD_ROOM = 1 << 16  # what status line, headers and chunk sizes may take besid
 _FIRST_FINAL = _OK = 200
 
 
+_FAREWELL = 0.5
+
+
 class Question(NamedTuple):
     """A request, and how it is to be answered."""
 
@@ -284,7 +287,8 @@ class HttpClient:
         for connection in tuple(self._connections):
             connection.abort()
         if lost:
-            await asyncio.wait(lost)
+            # uvloop forgets to tell a connection whose dialling was cancelled that it is lost.
+            await asyncio.wait(lost, timeout=_FAREWELL)
 
     async def _call(
         self, target: Target, request: bytes, within: float, *, only_status: bool = False
