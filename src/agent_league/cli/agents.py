@@ -2,7 +2,6 @@
 
 import asyncio
 import logging
-import secrets
 import signal
 import socket
 import sys
@@ -13,6 +12,7 @@ from cyclopts.validators import Number
 
 from agent_league.agent import Member
 from agent_league.cli.screen import PlainScreen
+from agent_league.cli.terms import Legs, Players, Switch, terms
 from agent_league.hosting import (
     LOOPBACK,
     MANAGER_PORT,
@@ -25,7 +25,7 @@ from agent_league.hosting import (
     serve_until,
     url_of,
 )
-from agent_league.league import CLASS_LEAD, LeagueManager, LeagueSettings
+from agent_league.league import LeagueManager, LeagueSettings
 from agent_league.store import MemoryLog
 from agent_league.transport.http_client import HttpClient
 
@@ -37,12 +37,12 @@ def manager(
     *,
     port: Port = MANAGER_PORT,
     league_id: str = "league_2025_even_odd",
-    players: Annotated[int, Parameter(validator=Number(gte=2, lte=1000))] = 4,
+    players: Players = 4,
     referees: Annotated[int, Parameter(validator=Number(gte=1))] = 1,
-    legs: Annotated[int, Parameter(validator=Number(gte=1, lte=10))] = 1,
+    legs: Legs = 1,
     seed: str | None = None,
     host: str = LOOPBACK,
-    class_league: Annotated[bool, Parameter(negative=())] = False,
+    class_league: Switch = False,
 ) -> None:
     """Run a league manager alone; it begins when enough players and referees have registered.
 
@@ -65,15 +65,13 @@ def manager(
     class_league
         No two agents of one name, and a minute between a round's announcement and its matches.
     """
-    settings = LeagueSettings(
-        seed=seed if seed is not None else str(secrets.randbelow(10**6)),
+    settings = terms(
+        seed,
+        players,
+        class_league=class_league,
         league_id=league_id,
         legs=legs,
-        awaited_players=players,
         awaited_referees=referees,
-        max_players=max(100, players),
-        unique_names=class_league,
-        announcement_lead=CLASS_LEAD if class_league else 0.0,
     )
     sock = bound(host, port)
     print(f"Waiting for {players} players at {url_of(sock)}", file=sys.stderr)

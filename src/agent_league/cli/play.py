@@ -2,7 +2,6 @@
 
 import asyncio
 import json as json_module
-import secrets
 import sys
 from collections.abc import Sequence
 from itertools import cycle, islice
@@ -16,8 +15,8 @@ from rich.text import Text
 from agent_league.cli.endings import UsageError
 from agent_league.cli.report import document, table
 from agent_league.cli.screen import Screen, screen_for
+from agent_league.cli.terms import Legs, Players, Ports, Switch, terms
 from agent_league.hosting import MANAGER_PORT, run
-from agent_league.league import LeagueSettings
 from agent_league.local import LocalLeague, LocalPlan
 from agent_league.player import load_brain
 from agent_league.store import Event
@@ -57,15 +56,15 @@ Policy = Literal["round_robin", "least_busy", "weighted"]
 
 def play(
     *,
-    players: Annotated[int, Parameter(validator=Number(gte=2, lte=1000))] = 4,
+    players: Players = 4,
     strategy: str | None = None,
     referees: Annotated[int, Parameter(validator=Number(gte=1, lte=10))] = 2,
     seed: str | None = None,
-    legs: Annotated[int, Parameter(validator=Number(gte=1, lte=10))] = 1,
+    legs: Legs = 1,
     assign: Policy = "least_busy",
-    port_base: Annotated[int, Parameter(validator=Number(gte=0, lte=64000))] = MANAGER_PORT,
+    port_base: Ports = MANAGER_PORT,
     display: Display | None = None,
-    json: Annotated[bool, Parameter(negative=())] = False,
+    json: Switch = False,
 ) -> None:
     """Play a whole league on this machine: everybody is a process with a port of its own.
 
@@ -91,14 +90,7 @@ def play(
         Print one JSON document instead of a table.
     """
     chosen = _dealt(strategy, players)
-    settings = LeagueSettings(
-        seed=seed if seed is not None else str(secrets.randbelow(10**6)),
-        legs=legs,
-        awaited_players=players,
-        awaited_referees=referees,
-        max_players=max(100, players),
-        assignment=assign,
-    )
+    settings = terms(seed, players, legs=legs, awaited_referees=referees, assignment=assign)
     plan = LocalPlan(settings, chosen, _names(chosen), referees=referees, port_base=port_base)
     screen = screen_for("none" if json and display is None else display)
     with LocalLeague(plan) as league:

@@ -1,9 +1,8 @@
 """`league status | standings | schedule | stats`: questions to a running league."""
 
 import json as json_module
-from typing import Annotated, Any
+from typing import Any
 
-from cyclopts import Parameter
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -11,16 +10,16 @@ from rich.text import Text
 from agent_league.cli.agents import LEAGUE
 from agent_league.cli.endings import UsageError
 from agent_league.cli.report import SCHEMA_VERSION, table
+from agent_league.cli.terms import Switch
 from agent_league.hosting import run
 from agent_league.transport.exchange import Answer
 from agent_league.transport.http_client import HttpClient
 
-AsJson = Annotated[bool, Parameter(negative=())]
 PATIENCE = 10.0
 OK = 200
 
 
-def status(*, league: str = LEAGUE, json: AsJson = False) -> None:
+def status(*, league: str = LEAGUE, json: Switch = False) -> None:
     """Show where a running league stands.
 
     Parameters
@@ -39,7 +38,7 @@ def status(*, league: str = LEAGUE, json: AsJson = False) -> None:
     return None
 
 
-def standings(*, league: str = LEAGUE, json: AsJson = False) -> None:
+def standings(*, league: str = LEAGUE, json: Switch = False) -> None:
     """Show the table of a running league.
 
     Parameters
@@ -57,7 +56,7 @@ def schedule(
     *,
     league: str = LEAGUE,
     round: int | None = None,  # noqa: A002 - the flag's name
-    json: AsJson = False,
+    json: Switch = False,
 ) -> None:
     """Show who meets whom in a running league.
 
@@ -79,7 +78,7 @@ def schedule(
     return _print(_columns(matches, "match_id", "player_A_id", "player_B_id", "status", "winner"))
 
 
-def stats(player: str, /, *, league: str = LEAGUE, json: AsJson = False) -> None:
+def stats(player: str, /, *, league: str = LEAGUE, json: Switch = False) -> None:
     """Show one player's record in a running league.
 
     Parameters

@@ -1,7 +1,6 @@
 """`league start`: a league that waits for other people's agents."""
 
 import asyncio
-import secrets
 import sys
 from typing import Annotated
 
@@ -11,22 +10,23 @@ from rich.console import Console
 
 from agent_league.cli.report import table
 from agent_league.cli.screen import PlainScreen
+from agent_league.cli.terms import Legs, Players, Ports, Switch, terms
 from agent_league.hosting import LOOPBACK, MANAGER_PORT, run
-from agent_league.league import CLASS_LEAD, LeagueManager, LeagueSettings
+from agent_league.league import LeagueManager
 from agent_league.local import LocalLeague, LocalPlan
 from agent_league.protocol import Role
 
 
 def start(
     *,
-    players: Annotated[int, Parameter(validator=Number(gte=2, lte=1000))] | None = None,
+    players: Players | None = None,
     referees: Annotated[int, Parameter(validator=Number(gte=1, lte=10))] = 2,
-    legs: Annotated[int, Parameter(validator=Number(gte=1, lte=10))] = 1,
+    legs: Legs = 1,
     seed: str | None = None,
     league_id: str = "league_2025_even_odd",
-    port_base: Annotated[int, Parameter(validator=Number(gte=0, lte=64000))] = MANAGER_PORT,
+    port_base: Ports = MANAGER_PORT,
     host: str = LOOPBACK,
-    class_league: Annotated[bool, Parameter(negative=())] = False,
+    class_league: Switch = False,
 ) -> None:
     """Open a league with referees of its own, and wait for players.
 
@@ -51,15 +51,13 @@ def start(
     class_league
         No two agents of one name, and a minute between a round's announcement and its matches.
     """
-    settings = LeagueSettings(
-        seed=seed if seed is not None else str(secrets.randbelow(10**6)),
+    settings = terms(
+        seed,
+        players,
+        class_league=class_league,
         league_id=league_id,
         legs=legs,
-        awaited_players=players,
         awaited_referees=referees,
-        max_players=max(100, players or 0),
-        unique_names=class_league,
-        announcement_lead=CLASS_LEAD if class_league else 0.0,
     )
     plan = LocalPlan(settings, (), (), referees=referees, port_base=port_base, host=host)
     with LocalLeague(plan) as league:

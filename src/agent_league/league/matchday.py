@@ -107,6 +107,7 @@ class Matchday:
                 return
         finally:
             self._officials.release(referee.agent_id, match.match_id)
+            del self._outcomes[match.match_id]
         if match.match_id in self._left:
             self._pending.put_nowait(match)
 
