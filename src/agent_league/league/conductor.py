@@ -13,7 +13,7 @@ from agent_league.league.roster import Entry, Lifecycle
 from agent_league.league.season import Season
 from agent_league.league.watch import Watch
 from agent_league.protocol import Role
-from agent_league.store import MemoryLog
+from agent_league.store import EventLog
 from agent_league.store.events import (
     MatchEnded,
     RoundClosed,
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 class Conductor:
     """Leads the league from one stage to the next; waits for events, never for a clock."""
 
-    def __init__(self, manager: Agent, season: Season, events: MemoryLog) -> None:
+    def __init__(self, manager: Agent, season: Season, events: EventLog) -> None:
         self._manager = manager
         self._season = season
         self._settings = season.settings

@@ -26,7 +26,7 @@ from agent_league.protocol.registration import (
     RegisterReferee,
     Verdict,
 )
-from agent_league.store import MemoryLog
+from agent_league.store import EventLog
 from agent_league.store.events import SeasonOpened
 from agent_league.transport.endpoint import Handler
 from agent_league.vocabulary import Json
@@ -38,7 +38,7 @@ class LeagueManager(Agent):
     role = Role.LEAGUE
 
     def __init__(
-        self, settings: LeagueSettings, wire: Wire, events: MemoryLog, **options: Any
+        self, settings: LeagueSettings, wire: Wire, events: EventLog, **options: Any
     ) -> None:
         super().__init__("LM", wire, patience=settings.patience, **options)
         self.settings = settings

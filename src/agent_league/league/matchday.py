@@ -12,7 +12,7 @@ from agent_league.league.season import Season
 from agent_league.league.watch import Watch
 from agent_league.protocol import ErrorCode, tokens
 from agent_league.protocol.play import Contestant, MatchAccepted, StartMatch
-from agent_league.store import MemoryLog
+from agent_league.store import EventLog
 from agent_league.store.events import MatchAssigned, ScheduledMatch
 from agent_league.transport import NoAnswerError, RefusedError
 
@@ -24,7 +24,7 @@ class Matchday:
         self,
         manager: Agent,
         season: Season,
-        events: MemoryLog,
+        events: EventLog,
         officials: Officials,
         watch: Watch,
     ) -> None:

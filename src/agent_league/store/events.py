@@ -1,5 +1,7 @@
 """What can happen in a season. The season itself is what these add up to."""
 
+from typing import ClassVar
+
 from msgspec import Struct, field
 
 from agent_league.vocabulary import Json
@@ -7,6 +9,9 @@ from agent_league.vocabulary import Json
 
 class Event(Struct, frozen=True, kw_only=True, tag_field="event"):
     """Something that happened, and when."""
+
+    schema: ClassVar[int] = 1
+    """Counts up when the fields change; `codec.UPGRADES` then tells how the old ones read."""
 
     at: str
 

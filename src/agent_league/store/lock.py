@@ -1,0 +1,40 @@
+"""One writer per league: a lock that the system lets go of when its holder dies."""
+
+import os
+from pathlib import Path
+from typing import IO
+
+from agent_league.store.log import StoreError
+
+if os.name == "posix":
+    import fcntl
+
+
+class WriterLock:
+    """A lock on a file beside the store."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._file: IO[str] | None = None
+
+    def take(self) -> None:
+        """Hold the lock, or raise `StoreError` saying who does."""
+        file = self._path.open("a+", encoding="utf-8")
+        try:
+            if os.name == "posix":
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            file.seek(0)
+            holder = file.read().strip() or "another process"
+            file.close()
+            league = self._path.name
+            raise StoreError(f"this league is being run by pid {holder} ({league})") from None
+        file.truncate(0)
+        file.write(str(os.getpid()))
+        file.flush()
+        self._file = file
+
+    def release(self) -> None:
+        if self._file is not None:
+            self._file.close()
+            self._file = None

@@ -1,0 +1,129 @@
+"""The log of a season: what happened goes in once, is heard at once, and is acknowledged when kept."""
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from typing import NamedTuple, Protocol, TypeAlias
+
+from agent_league.protocol import LeagueError
+from agent_league.store.events import Event
+from agent_league.vocabulary import Json
+
+Listener: TypeAlias = Callable[[Event], None]
+
+
+class StoreError(LeagueError):
+    """The store cannot be opened, or can no longer be written; the sentence says what to do."""
+
+
+class Stored(NamedTuple):
+    """An event, its place in the log, and what was said in the match that it ends."""
+
+    seq: int
+    event: Event
+    transcript: Sequence[Json] = ()
+
+
+class Sink(Protocol):
+    """Where events go to stay."""
+
+    def keep(self, stored: Stored) -> Awaitable[None]:
+        """Return when *stored*, and all before it, survives whatever is promised to be survived."""
+        ...
+
+    def settled(self) -> Awaitable[None]:
+        """Return when everything handed in so far is kept."""
+        ...
+
+
+class LeagueRow(NamedTuple):
+    """A league that a store holds."""
+
+    league_id: str
+    opened_at: str
+    settings: str
+    matches: int
+    ended: int
+    """1 when its season has ended, else 0."""
+
+
+class Store(Protocol):
+    """Leagues, and what happened in each; every method may raise `StoreError`."""
+
+    @property
+    def name(self) -> str:
+        """Where it is, without any password."""
+        ...
+
+    async def open(self, league_id: str, opened_at: str, settings: str) -> Sink:
+        """Become the writer of a league, which is made if it is not there."""
+        ...
+
+    async def leagues(self) -> list[LeagueRow]: ...
+
+    async def settings(self, league_id: str) -> str: ...
+
+    def events(self, league_id: str, after: int = 0) -> AsyncIterator[list[Stored]]: ...
+
+    async def match(self, league_id: str, match_id: str) -> list[Stored]: ...
+
+    async def transcript(self, league_id: str, match_id: str) -> str | None: ...
+
+    async def snapshot(self, league_id: str) -> tuple[int, str] | None: ...
+
+    async def save_snapshot(self, league_id: str, seq: int, body: str) -> None: ...
+
+    async def close(self) -> None: ...
+
+
+class Forgetful:
+    """Keeps nothing: the log lives as long as its process."""
+
+    async def keep(self, stored: Stored) -> None:
+        """Let it go."""
+
+    async def settled(self) -> None:
+        """There is nothing to wait for."""
+
+
+class EventLog:
+    """Takes events in order. The season is always ahead of the disk by what is on its way there.
+
+    So nothing is acknowledged before `append` returns, and a log that fails to keep an event
+    keeps none after it: whoever opens it again finds a season that was once true.
+    """
+
+    def __init__(self, sink: Sink | None = None) -> None:
+        self._sink = sink or Forgetful()
+        self._seq = 0
+        self._once: set[str] = set()
+        self._listeners: list[Listener] = []
+
+    def __len__(self) -> int:
+        return self._seq
+
+    def listen(self, listener: Listener) -> None:
+        self._listeners.append(listener)
+
+    def replay(self, events: Iterable[Stored]) -> None:
+        """Tell the listeners what happened before this log was opened."""
+        for stored in events:
+            self._take(stored.seq, stored.event)
+
+    async def append(self, event: Event, transcript: Sequence[Json] = ()) -> bool:
+        """Keep *event*; False if it had already happened. Either way, it is kept on return."""
+        if event.once is not None and event.once in self._once:
+            await self._sink.settled()
+            return False
+        self._take(self._seq + 1, event)
+        await self._sink.keep(Stored(self._seq, event, transcript))
+        return True
+
+    async def settled(self) -> None:
+        """Return when everything appended so far is kept."""
+        await self._sink.settled()
+
+    def _take(self, seq: int, event: Event) -> None:
+        self._seq = seq
+        if event.once is not None:
+            self._once.add(event.once)
+        for listener in self._listeners:
+            listener(event)

@@ -1,0 +1,246 @@
+"""A store in one file: SQLite, written by one thread that lets many events share one sync."""
+
+import asyncio
+import sqlite3
+import threading
+from collections.abc import AsyncIterator, Iterable, Sequence
+from contextlib import closing, suppress
+from pathlib import Path
+from queue import SimpleQueue
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+from agent_league.store import schema
+from agent_league.store.codec import row, stored, transcript
+from agent_league.store.lock import WriterLock
+from agent_league.store.log import LeagueRow, Sink, Stored, StoreError
+
+Durability: TypeAlias = Literal["power", "process"]
+"""What is survived: the loss of power, or only the death of the process."""
+
+_SYNCHRONOUS = {"power": "FULL", "process": "NORMAL"}
+PAGE = 10_000
+BUSY_MS = 10_000
+
+
+class _Work(NamedTuple):
+    """Statements for one transaction, and who waits for them."""
+
+    statements: Sequence[tuple[str, Sequence[Any]]]
+    done: "asyncio.Future[None]"
+
+
+def _sentence(path: Path, error: sqlite3.Error) -> str:
+    """Say what is wrong with the file, and what can be done."""
+    said = str(error)
+    if "full" in said:
+        return f"{path}: the disk is full; what was acknowledged is kept. Free some space, resume"
+    if "locked" in said or "busy" in said:
+        return f"{path}: another program holds the database; end it, then try again"
+    if "malformed" in said or "not a database" in said:
+        return f"{path} is damaged, or no store of ours: {said}"
+    return f"{path}: {said}"
+
+
+class SqliteStore:
+    """Leagues in one SQLite file; each league has one writer at a time."""
+
+    def __init__(self, path: Path, durability: Durability = "power") -> None:
+        self.path = path
+        self._durability = durability
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._queue: SimpleQueue[_Work | None] = SimpleQueue()
+        self._thread: threading.Thread | None = None
+        self._failure: StoreError | None = None
+        self._locks: list[WriterLock] = []
+        self._last: asyncio.Future[None] | None = None
+        self._prepare()
+
+    @property
+    def name(self) -> str:
+        return str(self.path)
+
+    async def open(self, league_id: str, opened_at: str, settings: str) -> Sink:
+        """Become the writer of a league, which is made if it is not there; raise `StoreError`."""
+        lock = WriterLock(self.path.with_name(f"{self.path.name}.{league_id}.lock"))
+        lock.take()
+        self._locks.append(lock)
+        await self.write([(schema.INSERT_LEAGUE, (league_id, opened_at, settings))])
+        return SqliteSink(self, league_id)
+
+    async def close(self) -> None:
+        """Write what is on its way, and let go of the file."""
+        if self._thread is not None:
+            self._queue.put(None)
+            await asyncio.to_thread(self._thread.join)
+            self._thread = None
+        for lock in self._locks:
+            lock.release()
+
+    async def leagues(self) -> list[LeagueRow]:
+        """Return every league, the oldest first."""
+        rows = self._read(schema.SELECT_LEAGUES, ())
+        return [LeagueRow(*columns) for columns in rows]
+
+    async def settings(self, league_id: str) -> str:
+        """Return how a league is run, as it was written down, or raise `StoreError`."""
+        for (found,) in self._read(schema.SELECT_SETTINGS, (league_id,)):
+            return str(found)
+        raise StoreError(f"{self.path} holds no league {league_id!r}")
+
+    async def events(self, league_id: str, after: int = 0) -> AsyncIterator[list[Stored]]:
+        """Yield what happened in a league, page by page, after event number *after*."""
+        while rows := self._read(schema.SELECT_EVENTS, (league_id, after, PAGE)):
+            yield [stored(*columns) for columns in rows]
+            after = rows[-1][0]
+
+    async def match(self, league_id: str, match_id: str) -> list[Stored]:
+        """Return what happened in one match."""
+        rows = self._read(schema.SELECT_MATCH, (league_id, match_id))
+        return [stored(*columns) for columns in rows]
+
+    async def transcript(self, league_id: str, match_id: str) -> str | None:
+        """Return what was said in a match, as a JSON array, or None if that is not known."""
+        for (found,) in self._read(schema.SELECT_TRANSCRIPT, (league_id, match_id)):
+            return str(found)
+        return None
+
+    async def snapshot(self, league_id: str) -> tuple[int, str] | None:
+        """Return the last snapshot of a league, and the event up to which it tells."""
+        for seq, body in self._read(schema.SELECT_SNAPSHOT, (league_id,)):
+            return int(seq), str(body)
+        return None
+
+    async def save_snapshot(self, league_id: str, seq: int, body: str) -> None:
+        await self.write([(schema.SAVE_SNAPSHOT, (league_id, seq, body))])
+
+    def write(self, statements: Sequence[tuple[str, Sequence[Any]]]) -> "asyncio.Future[None]":
+        """Write *statements* in one transaction, perhaps together with others."""
+        self._loop = self._loop or asyncio.get_running_loop()
+        done = self._loop.create_future()
+        if self._failure is not None:
+            done.set_exception(self._failure)
+            return done
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._work, name="store", daemon=True)
+            self._thread.start()
+        self._last = done
+        self._queue.put(_Work(statements, done))
+        return done
+
+    async def settled(self) -> None:
+        if self._last is not None:
+            await asyncio.shield(self._last)
+
+    def _prepare(self) -> None:
+        """Make the tables, or bring them up to date, or say why that cannot be."""
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            self._check_size()
+            with closing(self._connected()) as database:
+                _migrate(database, self.path)
+        except OSError as error:
+            raise StoreError(f"{self.path} cannot be used: {error}") from error
+        except sqlite3.Error as error:
+            raise StoreError(_sentence(self.path, error)) from error
+
+    def _check_size(self) -> None:
+        """Notice a file that was cut off: SQLite would find out only when it reads that far."""
+        if not self.path.exists() or self.path.stat().st_size == 0:
+            return
+        head = self.path.read_bytes()[:100] if self.path.stat().st_size < PAGE else _head(self.path)
+        page = int.from_bytes(head[16:18], "big") or 1
+        pages = int.from_bytes(head[28:32], "big")
+        size = 65536 if page == 1 else page
+        wal = self.path.with_name(f"{self.path.name}-wal")
+        if self.path.stat().st_size < pages * size and not wal.exists():
+            raise StoreError(f"{self.path} was cut off: it should be {pages * size} bytes long")
+
+    def _connected(self) -> sqlite3.Connection:
+        database = sqlite3.connect(self.path, isolation_level=None, timeout=BUSY_MS / 1000)
+        database.execute("PRAGMA journal_mode = WAL")
+        database.execute(f"PRAGMA synchronous = {_SYNCHRONOUS[self._durability]}")
+        database.execute("PRAGMA journal_size_limit = 67108864")
+        return database
+
+    def _read(self, sql: str, parameters: Iterable[Any]) -> list[Any]:
+        try:
+            with closing(sqlite3.connect(self.path, timeout=BUSY_MS / 1000)) as database:
+                return database.execute(sql, tuple(parameters)).fetchall()
+        except sqlite3.Error as error:
+            raise StoreError(_sentence(self.path, error)) from error
+
+    def _work(self) -> None:
+        """Be the thread that writes: whatever has come in meanwhile shares a transaction."""
+        with closing(self._connected()) as database:
+            while (first := self._queue.get()) is not None:
+                batch, more = [first], True
+                while more and not self._queue.empty():
+                    following = self._queue.get()
+                    more = following is not None
+                    batch += [following] if following is not None else []
+                self._commit(database, batch)
+                if not more:
+                    return
+
+    def _commit(self, database: sqlite3.Connection, batch: list[_Work]) -> None:
+        try:
+            if self._failure is None:
+                database.execute("BEGIN IMMEDIATE")
+                for work in batch:
+                    for sql, parameters in work.statements:
+                        database.execute(sql, parameters)
+                database.execute("COMMIT")
+        except sqlite3.Error as error:
+            self._failure = StoreError(_sentence(self.path, error))
+            with suppress(sqlite3.Error):
+                database.execute("ROLLBACK")
+        if self._loop is not None and not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(_tell, batch, self._failure)
+
+
+def _head(path: Path) -> bytes:
+    with path.open("rb") as file:
+        return file.read(100)
+
+
+def _tell(batch: list[_Work], failure: StoreError | None) -> None:
+    for work in batch:
+        if not work.done.done():
+            work.done.set_exception(failure) if failure else work.done.set_result(None)
+
+
+def _migrate(database: sqlite3.Connection, path: Path) -> None:
+    database.execute("BEGIN EXCLUSIVE")  # two that open the same new file must not both make it
+    (version,) = database.execute("PRAGMA user_version").fetchone()
+    if version > schema.VERSION:
+        database.execute("ROLLBACK")
+        known = f"this program knows {schema.VERSION}"
+        raise StoreError(
+            f"{path} is a store of version {version}, {known}: use a newer agent-league"
+        )
+    for step in schema.STEPS[version:]:
+        for statement in step.split(";"):
+            database.execute(statement)
+    database.execute(f"PRAGMA user_version = {schema.VERSION}")
+    database.execute("COMMIT")
+
+
+class SqliteSink:
+    """The writer of one league."""
+
+    def __init__(self, store: SqliteStore, league_id: str) -> None:
+        self._store = store
+        self._league_id = league_id
+
+    def keep(self, kept: Stored) -> "asyncio.Future[None]":
+        statements: list[tuple[str, Sequence[Any]]] = [
+            (schema.INSERT_EVENT, (self._league_id, *row(kept)))
+        ]
+        match_id = getattr(kept.event, "match_id", None)
+        if kept.transcript and match_id:
+            said = (self._league_id, match_id, transcript(kept))
+            statements.append((schema.INSERT_TRANSCRIPT, said))
+        return self._store.write(statements)
+
+    async def settled(self) -> None:
+        await self._store.settled()
