@@ -7,6 +7,8 @@ READY := $(VENV)/.ready
 READY_DEV := $(VENV)/.ready-dev
 SOURCES := src tests scripts $(wildcard bench examples)
 UPGRADE ?=
+SEEDS ?= 100
+STORE ?= sqlite
 ARGS ?=
 
 export UV_PYTHON_DOWNLOADS := never
@@ -17,7 +19,7 @@ MOVED := $(shell [ "$$(cat $(READY) 2>/dev/null)" = "$$(pwd -P)" ] || echo moved
 COMPILE := $(UV) pip compile --quiet --universal --generate-hashes \
 	--no-emit-index-url --no-header --no-annotate $(UPGRADE)
 
-.PHONY: help setup setup-dev play test check fmt fmt-check lint type layers golden docs docs-check \
+.PHONY: help setup setup-dev play test chaos check fmt fmt-check lint type layers golden docs docs-check \
 	bench lock clean moved
 
 help:  ## show this list
@@ -31,7 +33,10 @@ play: $(READY)  ## play a league on this machine (ARGS="--help" for its options)
 	@$(PY) -m agent_league play $(ARGS)
 
 test: $(READY_DEV)  ## run the tests
-	@$(PY) -m pytest -n 2 -q $(ARGS)
+	@$(PY) -m pytest -n 2 -q --ignore=tests/chaos $(ARGS)
+
+chaos: $(READY_DEV)  ## kill the processes of leagues until they end (SEEDS=100, STORE=postgresql)
+	@CHAOS_SEEDS=$(SEEDS) CHAOS_STORE=$(STORE) $(PY) -m pytest -q tests/chaos $(ARGS)
 
 check: fmt-check lint type layers test docs-check  ## everything that must hold before a commit
 

@@ -69,6 +69,12 @@ def _spent(pid: int | None) -> float:
     return float(times.user + times.system)
 
 
+async def _played(league: LocalLeague) -> None:
+    await league.open()
+    await league.play()
+
+
+
 def measure(players: int, players_per_process: int, referees: int) -> Season:
     """Play one league, and echo a while."""
     kinds = list(STRATEGIES)
@@ -82,7 +88,7 @@ def measure(players: int, players_per_process: int, referees: int) -> Season:
     )
     with LocalLeague(plan) as league:
         meter = Meter(league)
-        run(league.play())
+        run(_played(league))
     (began, before), (ended, after) = meter.readings
     season = league.manager.season
     return Season(

@@ -6,16 +6,18 @@ import socket
 from collections.abc import Callable, Coroutine, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
 import psutil
 
 from agent_league.agent import Agent, Member
-from agent_league.player import Player, load_brain
+from agent_league.player import Played, Player, load_brain
 from agent_league.protocol import LeagueError
 from agent_league.protocol.play import Retry
 from agent_league.protocol.registration import PlayerMeta, RefereeMeta
 from agent_league.referee import Referee
+from agent_league.store.keepsakes import Diary, Keepsake, keep, kept
 from agent_league.transport.http_client import HttpClient
 from agent_league.transport.http_server import HttpServer
 
@@ -44,6 +46,8 @@ class RefereePlan:
     display_name: str = "Referee"
     game_types: Sequence[str] = ("even_odd",)
     capacity: int = 10
+    memory: Path | None = None
+    """Where it keeps who it is, for its next life."""
 
     def member(self, wire: HttpClient) -> Referee:
         meta = RefereeMeta(
@@ -68,6 +72,8 @@ class PlayerPlan:
     strategy: str = "random"
     seed: str | None = None
     game_types: Sequence[str] = ("even_odd", "tic_tac_toe")
+    memory: Path | None = None
+    """Where it keeps who it is and what it has seen, for its next life."""
 
     def member(self, wire: HttpClient) -> Player:
         brain = load_brain(self.strategy)
@@ -158,17 +164,17 @@ async def run_members(
 ) -> None:
     """Run members until the league is over, or *stop* is set."""
     wire = HttpClient()
-    members: list[Member] = [plan.member(wire) for plan in plans]
+    lives = [Life(plan.member(wire), plan.memory, joined) for plan in plans]
     try:
         async with asyncio.TaskGroup() as group:
-            for member, sock in zip(members, socks, strict=True):
-                group.create_task(serve_until(member, sock, _take_part(member, stop, joined)))
+            for life, sock in zip(lives, socks, strict=True):
+                group.create_task(serve_until(life.member, sock, _lived(life, stop)))
     finally:
         await wire.close()
 
 
-async def _take_part(member: Member, stop: asyncio.Event, joined: Callable[[Member], None]) -> None:
-    taking_part = asyncio.ensure_future(_until_over(member, joined))
+async def _lived(life: "Life", stop: asyncio.Event) -> None:
+    taking_part = asyncio.ensure_future(life.take_part())
     stopped = asyncio.ensure_future(stop.wait())
     await asyncio.wait({taking_part, stopped}, return_when=asyncio.FIRST_COMPLETED)
     stopped.cancel()
@@ -176,7 +182,29 @@ async def _take_part(member: Member, stop: asyncio.Event, joined: Callable[[Memb
         taking_part.result()
 
 
-async def _until_over(member: Member, joined: Callable[[Member], None]) -> None:
-    await member.register(Retry())
-    joined(member)
-    await member.over.wait()
+@dataclass(frozen=True)
+class Life:
+    """A member from its registration to the end of the league, and what it leaves behind."""
+
+    member: Member
+    memory: Path | None
+    joined: Callable[[Member], None]
+
+    async def take_part(self) -> None:
+        member = self.member
+        known = kept(self.memory) if self.memory else None
+        if known is not None:
+            member.name, member.token = known.agent_id, known.token
+        await member.register(Retry())
+        if self.memory:
+            self._remember(self.memory)
+        self.joined(member)
+        await member.over.wait()
+
+    def _remember(self, memory: Path) -> None:
+        member = self.member
+        keep(memory, Keepsake(member.name, member.token or "", member.league_id))
+        if isinstance(member, Player):
+            diary = Diary(memory.with_suffix(f".{member.league_id}.jsonl"))
+            member.recall(diary.read(Played))
+            member.noted = diary.write

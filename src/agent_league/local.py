@@ -10,8 +10,11 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from multiprocessing.context import ForkServerContext, SpawnContext
 from multiprocessing.process import BaseProcess
+from pathlib import Path
 from types import TracebackType
 from typing import Self
+
+import msgspec
 
 from agent_league.hosting import (
     LOOPBACK,
@@ -27,7 +30,8 @@ from agent_league.hosting import (
 )
 from agent_league.league import LeagueManager, LeagueSettings
 from agent_league.protocol import LeagueError
-from agent_league.store import MemoryLog
+from agent_league.store import EventLog
+from agent_league.store.log import Store
 from agent_league.transport.http_client import HttpClient
 
 log = logging.getLogger("agent_league")
@@ -84,6 +88,22 @@ class LocalPlan:
     """The manager's port; 0 takes any that are free."""
     players_per_process: int = 1
     host: str = LOOPBACK
+    state: Path | None = None
+    """Where the agents keep who they are, for their next life."""
+
+    def save(self, path: Path) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(msgspec.json.encode(self, enc_hook=str))
+
+    @classmethod
+    def load(cls, path: Path) -> Self | None:
+        """Return the plan that was saved at *path*, if there is one."""
+        if not path.exists():
+            return None
+        return msgspec.json.decode(path.read_bytes(), type=cls, dec_hook=lambda _, raw: Path(raw))
+
+    def memory(self, agent_id: str) -> Path | None:
+        return self.state / f"{agent_id}.json" if self.state else None
 
     def port(self, offset: int) -> int:
         return self.port_base + offset if self.port_base else 0
@@ -94,7 +114,7 @@ class LocalLeague:
     """A manager in this process, referees and players in their own; leaves nothing running."""
 
     plan: LocalPlan
-    events: MemoryLog = field(default_factory=MemoryLog)
+    events: EventLog = field(default_factory=EventLog)
     manager: LeagueManager = field(init=False)
     processes: list[BaseProcess] = field(default_factory=list)
     _socks: list[socket.socket] = field(default_factory=list)
@@ -133,10 +153,13 @@ class LocalLeague:
                 process.kill()
                 process.join()
 
+    async def open(self, store: Store | None = None) -> None:
+        """Open registration, or take up the league where it stopped, if *store* has it."""
+        await self.manager.open(store)
+
     async def play(self) -> None:
         """Play the season to its end, or raise `AgentDiedError`."""
         try:
-            await self.manager.open()
             await serve_until(self.manager, self._sock, self._season())
         finally:
             await self._wire.close()
@@ -183,19 +206,22 @@ class LocalLeague:
             display_name=f"Referee {agent_id}",
             game_types=(self.plan.settings.game_type,),
             capacity=self.plan.capacity,
+            memory=self.plan.memory(agent_id),
         )
         return plan, sock
 
     def _player(self, number: int) -> tuple[Plan, socket.socket]:
         sock = self._bound(self.plan.port(FIRST_PLAYER + number))
+        agent_id = f"P{number + 1:02}"
         plan = PlayerPlan(
             league_url=self.url,
             endpoint=url_of(sock),
-            player_id=f"P{number + 1:02}",
+            player_id=agent_id,
             display_name=self.plan.names[number],
             strategy=self.plan.strategies[number],
             seed=self.plan.settings.seed,
             game_types=(self.plan.settings.game_type,),
+            memory=self.plan.memory(agent_id),
         )
         return plan, sock
 

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 COMMAND = [sys.executable, "-m", "agent_league"]
@@ -19,16 +20,17 @@ PLAIN = {**os.environ, "NO_COLOR": "1", "COLUMNS": "200", "TERM": "dumb"}
 
 
 def league(*arguments: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
-    """Run the command to its end."""
-    return subprocess.run(
-        [*COMMAND, *arguments],
-        capture_output=True,
-        text=True,
-        timeout=50,
-        env=PLAIN,
-        cwd=cwd,
-        check=False,
-    )
+    """Run the command to its end, in *cwd* or in a folder of its own."""
+    with TemporaryDirectory() as empty:
+        return subprocess.run(
+            [*COMMAND, *arguments],
+            capture_output=True,
+            text=True,
+            timeout=50,
+            env=PLAIN,
+            cwd=cwd or empty,
+            check=False,
+        )
 
 
 def document(*arguments: str) -> dict[str, Any]:
@@ -41,20 +43,22 @@ def document(*arguments: str) -> dict[str, Any]:
 
 @contextmanager
 def running(*arguments: str) -> Iterator[subprocess.Popen[str]]:
-    """Run the command beside the test; kill it if the test ends first."""
-    process = subprocess.Popen(
-        [sys.executable, "-c", HEARING_CTRL_C, *arguments],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        stdin=subprocess.DEVNULL,
-        text=True,
-        env=PLAIN,
-    )
-    try:
-        yield process
-    finally:
-        process.kill()
-        process.communicate()
+    """Run the command beside the test, in a folder of its own; kill it if the test ends first."""
+    with TemporaryDirectory(ignore_cleanup_errors=True) as empty:
+        process = subprocess.Popen(
+            [sys.executable, "-c", HEARING_CTRL_C, *arguments],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            stdin=subprocess.DEVNULL,
+            text=True,
+            env=PLAIN,
+            cwd=empty,
+        )
+        try:
+            yield process
+        finally:
+            process.kill()
+            process.communicate()
 
 
 def line_with(process: subprocess.Popen[str], text: str) -> str:

@@ -20,6 +20,7 @@ from agent_league.protocol.play import (
     ReportedResult,
     ResultReport,
     StartMatch,
+    TranscriptPart,
 )
 from agent_league.protocol.queries import Query, QueryAnswer, QueryType
 from agent_league.protocol.registration import (
@@ -237,6 +238,13 @@ _PLAY: tuple[Message, ...] = (
             score={"P01": 3, "P02": 0},
             details={"drawn_number": 8, "choices": {"P01": "even", "P02": "odd"}},
         ),
+    ),
+    TranscriptPart(
+        **BY_REFEREE,
+        match_id="R1M1",
+        ticket="tkt_match",
+        part=1,
+        entries=[{"at": "2025-01-15T10:30:00Z", "error": "E001 no answer"}],
     ),
 )
 

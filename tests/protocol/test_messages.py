@@ -27,6 +27,7 @@ TOOL_NAMES = {
     "LEAGUE_ERROR": "notify_league_error",
     "START_MATCH": "start_match",
     "GAME_MOVE_CALL": "choose_move",
+    "MATCH_TRANSCRIPT": "report_transcript",
 }
 
 every_message = pytest.mark.parametrize("said", sorted(MESSAGES))
@@ -148,7 +149,8 @@ def test_a_request_declares_the_reply_that_its_type_promises(said: str) -> None:
     assert not kind.reply.route.tool
 
 
-def test_eighteen_messages_of_the_document_and_four_of_ours() -> None:
-    ours = {"START_MATCH", "START_MATCH_RESPONSE", "GAME_MOVE_CALL", "GAME_MOVE_RESPONSE"}
+def test_eighteen_messages_of_the_document_and_five_of_ours() -> None:
+    moves = {"GAME_MOVE_CALL", "GAME_MOVE_RESPONSE"}
+    ours = {"START_MATCH", "START_MATCH_RESPONSE", "MATCH_TRANSCRIPT", *moves}
     assert ours <= MESSAGES.keys()
     assert len(MESSAGES.keys() - ours) == 18

@@ -1,5 +1,6 @@
 """The command `league`: one module per command, each imported only when it is asked for."""
 
+import os
 import sys
 from importlib.metadata import version
 
@@ -8,6 +9,12 @@ from cyclopts.config import Env
 
 COMMANDS = {
     "play": "Play a whole league on this machine, and name the champion.",
+    "resume": "Go on with a league where it stopped.",
+    "leagues": "Show the leagues that a folder holds.",
+    "replay": "Show a match message by message, with the times.",
+    "log": "Show what happened in a league, event by event.",
+    "export": "Write a league out: its files anew, or one document.",
+    "init": "Write the configuration files of a league.",
     "start": "Open a league that waits for other people's agents.",
     "manager": "Run a league manager alone.",
     "referee": "Run one referee.",
@@ -20,6 +27,8 @@ COMMANDS = {
 }
 _MODULES = {
     **dict.fromkeys(("manager", "referee", "player"), "agents"),
+    "leagues": "resume",
+    **dict.fromkeys(("replay", "log", "export"), "archive"),
     **dict.fromkeys(("status", "standings", "schedule", "stats"), "queries"),
 }
 
@@ -38,6 +47,9 @@ def main() -> None:
     """Run the command line; every ending is a sentence and an exit code."""
     try:
         app()
+    except BrokenPipeError:  # whoever read what we print has read enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)
     except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - here every command ends
         from agent_league.cli.endings import ended_by  # noqa: PLC0415 - costs a quarter second
 

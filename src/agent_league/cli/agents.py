@@ -5,14 +5,17 @@ import logging
 import signal
 import socket
 import sys
+from pathlib import Path
 from typing import Annotated
 
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
 from agent_league.agent import Member
+from agent_league.cli.bookkeeping import bookkeeping
+from agent_league.cli.folder import SHARED, Durability, Folder, StoreAddress
 from agent_league.cli.screen import PlainScreen
-from agent_league.cli.terms import Legs, Players, Switch, terms
+from agent_league.cli.terms import LEAGUE_ID, Legs, Players, Switch, terms
 from agent_league.hosting import (
     LOOPBACK,
     MANAGER_PORT,
@@ -26,7 +29,7 @@ from agent_league.hosting import (
     url_of,
 )
 from agent_league.league import LeagueManager, LeagueSettings
-from agent_league.store import MemoryLog
+from agent_league.store import EventLog
 from agent_league.transport.http_client import HttpClient
 
 LEAGUE = f"http://{LOOPBACK}:{MANAGER_PORT}/mcp"
@@ -36,13 +39,16 @@ Port = Annotated[int, Parameter(validator=Number(gte=0, lte=65535))]
 def manager(
     *,
     port: Port = MANAGER_PORT,
-    league_id: str = "league_2025_even_odd",
+    league_id: str = LEAGUE_ID,
     players: Players = 4,
     referees: Annotated[int, Parameter(validator=Number(gte=1))] = 1,
-    legs: Legs = 1,
+    legs: Legs = None,
     seed: str | None = None,
     host: str = LOOPBACK,
     class_league: Switch = False,
+    shared: Path = SHARED,
+    store: StoreAddress = None,
+    durability: Durability = "power",
 ) -> None:
     """Run a league manager alone; it begins when enough players and referees have registered.
 
@@ -64,28 +70,50 @@ def manager(
         The address to listen at; 0.0.0.0 for every one this machine has.
     class_league
         No two agents of one name, and a minute between a round's announcement and its matches.
+    shared
+        The folder in which leagues are kept; a league of that id that is there goes on.
+    store
+        Another store than the one in that folder: a file, postgresql://..., or memory.
+    durability
+        What an acknowledgement survives: the loss of power, or the death of the process.
     """
     settings = terms(
         seed,
         players,
+        shared,
+        league_id,
         class_league=class_league,
-        league_id=league_id,
         legs=legs,
         awaited_referees=referees,
     )
+    manage(settings, Folder(shared, store, durability), host, port)
+
+
+def manage(settings: LeagueSettings, folder: Folder, host: str, port: int) -> None:
+    """Run the manager of a league, which goes on where it stopped if the folder has it."""
     sock = bound(host, port)
-    print(f"Waiting for {players} players at {url_of(sock)}", file=sys.stderr)
-    run(_managed(settings, sock))
-
-
-async def _managed(settings: LeagueSettings, sock: socket.socket) -> None:
-    wire, events, screen = HttpClient(), MemoryLog(), PlainScreen()
-    league = LeagueManager(settings, wire, events)
-    events.listen(screen.heard)
+    settings = folder.taken_up(settings)
     try:
-        with screen.showing(league.season):
-            await league.open()
-            await serve_until(league, sock, league.run())
+        run(_managed(settings, sock, folder))
+    except KeyboardInterrupt:
+        command = folder.resume_command(settings.league_id)
+        print(f"\nStopped. Go on with: {command}", file=sys.stderr)
+        raise
+
+
+async def _managed(settings: LeagueSettings, sock: socket.socket, folder: Folder) -> None:
+    wire, events, screen = HttpClient(), EventLog(), PlainScreen()
+    league = LeagueManager(settings, wire, events)
+    try:
+        async with folder.store() as store, bookkeeping(league, folder) as clerk:
+            await league.open(store)
+            if clerk is not None:
+                events.listen(clerk.noted)
+            events.listen(screen.heard)
+            awaited = f"Waiting for {settings.awaited_players} players"
+            print(f"{awaited} at {url_of(sock)}", file=sys.stderr, flush=True)
+            with screen.showing(league.season):
+                await serve_until(league, sock, league.run())
     finally:
         await wire.close()
     best = league.season.standings()[0]
@@ -102,6 +130,7 @@ def referee(
     capacity: Annotated[int, Parameter(validator=Number(gte=1, lte=10))] = 10,
     host: str = LOOPBACK,
     endpoint: str | None = None,
+    shared: Path = SHARED,
 ) -> None:
     """Run one referee until the league is over.
 
@@ -123,6 +152,8 @@ def referee(
         The address to listen at.
     endpoint
         The address that others reach it at, if that is another one.
+    shared
+        The folder in which it keeps who it is, for when it is started again.
     """
     sock = bound(host, port)
     plan = RefereePlan(
@@ -132,6 +163,7 @@ def referee(
         referee_id=referee_id,
         display_name=name or f"Referee {referee_id}",
         capacity=capacity,
+        memory=_memory(shared, "referee", port),
     )
     run(_member(plan, sock))
 
@@ -147,6 +179,7 @@ def player(
     seed: str | None = None,
     host: str = LOOPBACK,
     endpoint: str | None = None,
+    shared: Path = SHARED,
 ) -> None:
     """Run one player until the league is over.
 
@@ -170,6 +203,8 @@ def player(
         The address to listen at.
     endpoint
         The address that others reach it at, if that is another one.
+    shared
+        The folder in which it keeps who it is, for when it is started again.
     """
     sock = bound(host, port)
     plan = PlayerPlan(
@@ -180,8 +215,14 @@ def player(
         display_name=name or f"{player_id} ({strategy.rsplit('/', 1)[-1]})",
         strategy=strategy,
         seed=seed,
+        memory=_memory(shared, "player", port),
     )
     run(_member(plan, sock))
+
+
+def _memory(shared: Path, role: str, port: int) -> Path | None:
+    """Return where an agent keeps who it is; one without a port of its own has no next life."""
+    return shared / "state" / f"{role}-{port}.json" if port else None
 
 
 def _mcp(url: str) -> str:

@@ -14,6 +14,8 @@ from agent_league.hosting import PortBusyError
 from agent_league.local import AgentDiedError
 from agent_league.player import NoSuchStrategyError
 from agent_league.protocol import LeagueError
+from agent_league.sdk import ConfigError
+from agent_league.store import StoreError
 from agent_league.transport import NoAnswerError
 
 
@@ -53,6 +55,8 @@ _ENDINGS: Mapping[type[Exception], tuple[Exit, Callable[[Exception], str]]] = Ma
             lambda error: "is a league running there? start one with: league start",
         ),
         AgentDiedError: (Exit.BUG, lambda error: "its own words are above"),
+        ConfigError: (Exit.USAGE, lambda error: "see docs/files.md"),
+        StoreError: (Exit.ENVIRONMENT, lambda error: "what was acknowledged is kept"),
         LeagueError: (Exit.PROTOCOL, lambda error: ""),
     }
 )

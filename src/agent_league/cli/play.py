@@ -4,7 +4,9 @@ import asyncio
 import json as json_module
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import cycle, islice
+from pathlib import Path
 from typing import Annotated, Literal
 
 from cyclopts import Parameter
@@ -12,15 +14,25 @@ from cyclopts.validators import Number
 from rich.console import Console
 from rich.text import Text
 
+from agent_league.cli.bookkeeping import bookkeeping
 from agent_league.cli.endings import UsageError
-from agent_league.cli.report import document, table
+from agent_league.cli.folder import (
+    SHARED,
+    Durability,
+    Folder,
+    StoreAddress,
+    free_id,
+    unfinished,
+)
+from agent_league.cli.report import season_document, table
 from agent_league.cli.screen import Screen, screen_for
-from agent_league.cli.terms import Legs, Players, Ports, Switch, terms
+from agent_league.cli.terms import LEAGUE_ID, Legs, Players, Ports, Switch, terms
 from agent_league.hosting import MANAGER_PORT, run
 from agent_league.local import LocalLeague, LocalPlan
 from agent_league.player import load_brain
 from agent_league.store import Event
 from agent_league.store.events import SeasonEnded, SeasonStarted
+from agent_league.store.log import LeagueRow
 
 GREEK = [
     "Alpha",
@@ -60,11 +72,15 @@ def play(
     strategy: str | None = None,
     referees: Annotated[int, Parameter(validator=Number(gte=1, lte=10))] = 2,
     seed: str | None = None,
-    legs: Legs = 1,
-    assign: Policy = "least_busy",
+    legs: Legs = None,
+    assign: Policy | None = None,
     port_base: Ports = MANAGER_PORT,
     display: Display | None = None,
     json: Switch = False,
+    shared: Path = SHARED,
+    store: StoreAddress = None,
+    durability: Durability = "power",
+    resume: Switch = False,
 ) -> None:
     """Play a whole league on this machine: everybody is a process with a port of its own.
 
@@ -88,19 +104,74 @@ def play(
         What to show meanwhile: rich on a terminal, else plain.
     json
         Print one JSON document instead of a table.
+    shared
+        The folder in which leagues are kept.
+    store
+        Another store than the one in that folder: a file, postgresql://..., or memory.
+    durability
+        What an acknowledgement survives: the loss of power, or the death of the process.
+    resume
+        Go on with the league in the folder that has not ended, instead of a new one.
     """
+    folder = Folder(shared, store, durability)
+    rows = folder.leagues()
+    if resume or _wants_to_resume(rows, folder):
+        row = unfinished(rows)
+        plan = folder.plan(row.league_id)
+        if plan is None:
+            raise UsageError(f"{row.league_id} was not played from here", "league resume")
+        return play_out(plan, folder, display, json=json)
     chosen = _dealt(strategy, players)
-    settings = terms(seed, players, legs=legs, awaited_referees=referees, assignment=assign)
-    plan = LocalPlan(settings, chosen, _names(chosen), referees=referees, port_base=port_base)
+    league_id = free_id(LEAGUE_ID, rows)
+    base = terms(
+        seed, players, shared, LEAGUE_ID, legs=legs, awaited_referees=referees, assignment=assign
+    )
+    settings = replace(base, league_id=league_id)
+    plan = LocalPlan(
+        settings,
+        chosen,
+        _names(chosen),
+        referees=referees,
+        port_base=port_base,
+        state=folder.state(league_id),
+    )
+    folder.save(plan)
+    return play_out(plan, folder, display, json=json)
+
+
+def play_out(plan: LocalPlan, folder: Folder, display: Display | None, *, json: bool) -> None:
+    """Play a league, from its beginning or from where it stopped, and show how it ended."""
     screen = screen_for("none" if json and display is None else display)
-    with LocalLeague(plan) as league:
-        if not json and display != "none":
-            _greet(league)
-        seconds = run(_played(league, screen))
+    league = LocalLeague(plan)
+    try:
+        with league:
+            if not json and display != "none":
+                _greet(league)
+            seconds = run(_played(league, screen, folder))
+    except KeyboardInterrupt:
+        if not folder.forgetful:
+            command = folder.resume_command(plan.settings.league_id)
+            print(f"\nStopped. Go on with: {command}", file=sys.stderr)
+        raise
     if json:
-        print(json_module.dumps(document(league.manager, seconds), indent=2))
+        print(json_module.dumps(season_document(league.manager.season, seconds), indent=2))
     else:
         _conclude(league, seconds)
+
+
+def _wants_to_resume(rows: Sequence[LeagueRow], folder: Folder) -> bool:
+    """Say that a league is waiting, and ask the person at the terminal, if there is one."""
+    waiting = [row for row in rows if not row.ended and folder.plan(row.league_id)]
+    if not waiting:
+        return False
+    last = waiting[-1]
+    print(f"{last.league_id} has not ended ({last.matches} matches played).", file=sys.stderr)
+    if sys.stdin.isatty() and sys.stderr.isatty():
+        answer = input("Go on with it? [Y/n] ")
+        return answer.strip().lower() in {"", "y", "yes"}
+    command = folder.resume_command(last.league_id)
+    print(f"A new league begins; to go on with that one: {command}", file=sys.stderr)
+    return False
 
 
 def _dealt(strategy: str | None, players: int) -> Sequence[str]:
@@ -126,20 +197,25 @@ def _name(number: int) -> str:
     return f"{GREEK[letter]} {turn + 1}" if turn else GREEK[letter]
 
 
-async def _played(league: LocalLeague, screen: Screen) -> float:
+async def _played(league: LocalLeague, screen: Screen, folder: Folder) -> float:
     """Play, and return how many seconds it took from the first round to the last result."""
     now = asyncio.get_running_loop().time
-    marks: list[float] = []
+    begun = ended = now()
 
     def time_passes(event: Event) -> None:
-        if isinstance(event, (SeasonStarted, SeasonEnded)):
-            marks.append(now())
+        nonlocal begun, ended
+        begun = now() if isinstance(event, SeasonStarted) else begun
+        ended = now() if isinstance(event, SeasonEnded) else ended
 
-    league.events.listen(screen.heard)
-    league.events.listen(time_passes)
-    with screen.showing(league.manager.season):
-        await league.play()
-    return marks[1] - marks[0]
+    async with folder.store() as store, bookkeeping(league.manager, folder) as clerk:
+        await league.open(store)
+        league.events.listen(screen.heard)
+        league.events.listen(time_passes)
+        if clerk is not None:
+            league.events.listen(clerk.noted)
+        with screen.showing(league.manager.season):
+            await league.play()
+    return ended - begun
 
 
 def _greet(league: LocalLeague) -> None:

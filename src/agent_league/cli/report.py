@@ -7,24 +7,23 @@ import msgspec
 from rich.table import Table
 from rich.text import Text
 
-from agent_league.league import LeagueManager
+from agent_league.league.season import Season
 from agent_league.protocol.rounds import StandingRow
 from agent_league.store.events import MatchEnded
 
 SCHEMA_VERSION = 1
 
 
-def document(manager: LeagueManager, seconds: float) -> dict[str, Any]:
+def season_document(season: Season, seconds: float) -> dict[str, Any]:
     """Return everything that `league play --json` tells."""
-    season = manager.season
     rows = season.standings()
-    results = [season.results[match_id] for match_id in season.matches]
+    results = [season.results[match] for match in season.matches if match in season.results]
     statuses = [ended.status for ended in results]
     return {
         "schema_version": SCHEMA_VERSION,
         "league_id": season.settings.league_id,
         "seed": season.settings.seed,
-        "champion": msgspec.to_builtins(rows[0]),
+        "champion": msgspec.to_builtins(rows[0]) if rows else None,
         "standings": msgspec.to_builtins(rows),
         "matches": [_match(ended) for ended in results],
         "totals": {

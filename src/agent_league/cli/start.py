@@ -2,15 +2,18 @@
 
 import asyncio
 import sys
+from pathlib import Path
 from typing import Annotated
 
 from cyclopts import Parameter
 from cyclopts.validators import Number
 from rich.console import Console
 
+from agent_league.cli.bookkeeping import bookkeeping
+from agent_league.cli.folder import SHARED, Durability, Folder, StoreAddress
 from agent_league.cli.report import table
 from agent_league.cli.screen import PlainScreen
-from agent_league.cli.terms import Legs, Players, Ports, Switch, terms
+from agent_league.cli.terms import LEAGUE_ID, Legs, Players, Ports, Switch, terms
 from agent_league.hosting import LOOPBACK, MANAGER_PORT, run
 from agent_league.league import LeagueManager
 from agent_league.local import LocalLeague, LocalPlan
@@ -21,12 +24,15 @@ def start(
     *,
     players: Players | None = None,
     referees: Annotated[int, Parameter(validator=Number(gte=1, lte=10))] = 2,
-    legs: Legs = 1,
+    legs: Legs = None,
     seed: str | None = None,
-    league_id: str = "league_2025_even_odd",
+    league_id: str = LEAGUE_ID,
     port_base: Ports = MANAGER_PORT,
     host: str = LOOPBACK,
     class_league: Switch = False,
+    shared: Path = SHARED,
+    store: StoreAddress = None,
+    durability: Durability = "power",
 ) -> None:
     """Open a league with referees of its own, and wait for players.
 
@@ -50,19 +56,37 @@ def start(
         The address to listen at; 0.0.0.0 for every one this machine has.
     class_league
         No two agents of one name, and a minute between a round's announcement and its matches.
+    shared
+        The folder in which leagues are kept; a league of that id that is there goes on.
+    store
+        Another store than the one in that folder: a file, postgresql://..., or memory.
+    durability
+        What an acknowledgement survives: the loss of power, or the death of the process.
     """
-    settings = terms(
+    folder = Folder(shared, store, durability)
+    wanted = terms(
         seed,
         players,
+        shared,
+        league_id,
         class_league=class_league,
-        league_id=league_id,
         legs=legs,
         awaited_referees=referees,
     )
-    plan = LocalPlan(settings, (), (), referees=referees, port_base=port_base, host=host)
+    settings = folder.taken_up(wanted)
+    plan = LocalPlan(
+        settings,
+        (),
+        (),
+        referees=referees,
+        port_base=port_base,
+        host=host,
+        state=folder.state(settings.league_id),
+    )
+    folder.save(plan)
     with LocalLeague(plan) as league:
         _invite(league)
-        run(_opened(league))
+        run(_opened(league, folder))
     rows = league.manager.season.standings()
     Console(highlight=False).print(table(rows))
     print(f"\nChampion: {rows[0].display_name} ({rows[0].player_id}) {rows[0].points} points")
@@ -80,14 +104,18 @@ def _invite(league: LocalLeague) -> None:
     print(*lines, sep="\n", file=sys.stderr)
 
 
-async def _opened(league: LocalLeague) -> None:
+async def _opened(league: LocalLeague, folder: Folder) -> None:
     screen = PlainScreen()
-    league.events.listen(screen.heard)
     loop = asyncio.get_running_loop()
     if sys.stdin.isatty():
         loop.add_reader(sys.stdin.fileno(), _begin, league.manager)
-    with screen.showing(league.manager.season):
-        await league.play()
+    async with folder.store() as store, bookkeeping(league.manager, folder) as clerk:
+        await league.open(store)
+        if clerk is not None:
+            league.events.listen(clerk.noted)
+        league.events.listen(screen.heard)
+        with screen.showing(league.manager.season):
+            await league.play()
 
 
 def _begin(manager: LeagueManager) -> None:

@@ -1,30 +1,50 @@
 """The terms of a league, from the flags of a command."""
 
 import secrets
+from dataclasses import replace
+from pathlib import Path
 from typing import Annotated, Any
 
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
 from agent_league.league import CLASS_LEAD, LeagueSettings
+from agent_league.sdk import ConfigLoader, patience, retry, settings
+from agent_league.sdk.layout import Layout
 
 Players = Annotated[int, Parameter(validator=Number(gte=2, lte=1000))]
-Legs = Annotated[int, Parameter(validator=Number(gte=1, lte=10))]
+Legs = Annotated[int, Parameter(validator=Number(gte=1, lte=10))] | None
 Ports = Annotated[int, Parameter(validator=Number(gte=0, lte=64000))]
+LEAGUE_ID = "league_2025_even_odd"
 Switch = Annotated[bool, Parameter(negative=())]
-
-LARGEST_BY_DEFAULT = 100
 
 
 def terms(
-    seed: str | None, players: int | None, *, class_league: bool = False, **more: Any
+    seed: str | None,
+    players: int | None,
+    shared: Path,
+    league_id: str,
+    *,
+    class_league: bool = False,
+    **flags: Any,
 ) -> LeagueSettings:
-    """Return the settings of a league; without a seed, of one like no other."""
-    return LeagueSettings(
-        seed=seed if seed is not None else str(secrets.randbelow(10**6)),
-        awaited_players=players,
-        max_players=max(LARGEST_BY_DEFAULT, players or 0),
-        unique_names=class_league,
-        announcement_lead=CLASS_LEAD if class_league else 0.0,
-        **more,
-    )
+    """Return the settings of a league: flags win over the files in *shared*, files over defaults.
+
+    A flag that is None was not given. Without a seed it is a league like no other.
+    """
+    given = {name: value for name, value in flags.items() if value is not None}
+    if class_league:
+        given |= {"unique_names": True, "announcement_lead": CLASS_LEAD}
+    base = _from_files(shared, league_id, seed or str(secrets.randbelow(10**6)))
+    most = max(base.max_players, players or 0)
+    return replace(base, awaited_players=players, max_players=most, **given)
+
+
+def _from_files(shared: Path, league_id: str, seed: str) -> LeagueSettings:
+    loader = ConfigLoader(shared)
+    system = loader.load_system()
+    if not Layout(shared).league(league_id).exists():
+        waits, tries = patience(system), retry(system)
+        return LeagueSettings(seed=seed, league_id=league_id, patience=waits, retry=tries)
+    league, games = loader.load_league(league_id), loader.load_games_registry()
+    return settings(system, league, seed=seed, games=games)

@@ -10,7 +10,7 @@ from agent_league.league.matchday import Matchday
 from agent_league.league.notices import Notices
 from agent_league.league.officials import Officials
 from agent_league.league.roster import Entry, Lifecycle
-from agent_league.league.season import Season
+from agent_league.league.season import Season, Stage
 from agent_league.league.watch import Watch
 from agent_league.protocol import Role
 from agent_league.store import EventLog
@@ -48,14 +48,23 @@ class Conductor:
     async def run(self) -> None:
         """Conduct the whole season."""
         heartbeat = asyncio.ensure_future(self._heartbeat())
+        self.watch.resume()
         try:
-            await self._may_start.wait()
-            await self._start()
+            if self._season.stage is Stage.REGISTRATION:
+                await self._may_start.wait()
+                await self._start()
+            else:
+                await self._look_around()
             for round_id in range(self._season.closed_rounds + 1, self._season.total_rounds + 1):
                 await self._play_round(round_id)
         finally:
             heartbeat.cancel()
         await self._finish()
+
+    async def _look_around(self) -> None:
+        """See who is still there after an interruption; some may be about to come back."""
+        members = filter(_there, self._season.roster.of(Role.REFEREE, Role.PLAYER))
+        await asyncio.gather(*(self.watch.greet(entry) for entry in members))
 
     def start_now(self) -> bool:
         """Begin with whoever is there; False if that is too few to begin with."""

@@ -1,21 +1,22 @@
 """The league manager: admits, answers, takes results, and conducts the season."""
 
+import asyncio
 from collections.abc import Mapping
 from typing import Any
 
-from msgspec import UNSET
+import msgspec
 
 from agent_league.agent import Agent, Wire, log
 from agent_league.clock import written
 from agent_league.league import answers
 from agent_league.league.admission import Admission, Applicant, Refusal, judge
 from agent_league.league.conductor import Conductor
-from agent_league.league.reports import judged
+from agent_league.league.reports import check_right, judged
 from agent_league.league.roster import Entry
 from agent_league.league.season import Season, Stage
 from agent_league.league.settings import LeagueSettings
 from agent_league.protocol import Acknowledgement, Message, ProtocolError, Role
-from agent_league.protocol.play import ResultReport
+from agent_league.protocol.play import ResultReport, TranscriptPart
 from agent_league.protocol.queries import Query, QueryAnswer, QueryProblem
 from agent_league.protocol.registration import (
     PlayerMeta,
@@ -28,8 +29,12 @@ from agent_league.protocol.registration import (
 )
 from agent_league.store import EventLog
 from agent_league.store.events import SeasonOpened
+from agent_league.store.log import Store
 from agent_league.transport.endpoint import Handler
 from agent_league.vocabulary import Json
+
+MOST_PARTS = 100
+"""How many parts of a transcript are kept; a referee cannot fill the memory of the league."""
 
 
 class LeagueManager(Agent):
@@ -44,6 +49,7 @@ class LeagueManager(Agent):
         self.settings = settings
         self.events = events
         self.season = Season(settings)
+        self._transcripts: dict[str, dict[int, list[Json]]] = {}
         events.listen(self.season.apply)
         self.conductor = Conductor(self, self.season, events)
 
@@ -55,6 +61,7 @@ class LeagueManager(Agent):
         return {
             RegisterPlayer: self.register_player,
             RegisterReferee: self.register_referee,
+            TranscriptPart: self.take_transcript,
             ResultReport: self.take_result,
             Query: self.query,
         }
@@ -78,8 +85,10 @@ class LeagueManager(Agent):
             "/schedule": lambda: answers.schedule(self.season, {}),
         }
 
-    async def open(self) -> None:
-        """Open registration."""
+    async def open(self, store: Store | None = None) -> None:
+        """Open registration, or take up a league where it stopped, if *store* has it."""
+        if store is not None:
+            await self._restore(store)
         event = SeasonOpened(
             at=written(self.clock()),
             league_id=self.settings.league_id,
@@ -89,9 +98,29 @@ class LeagueManager(Agent):
         )
         await self.events.append(event)
 
+    async def _restore(self, store: Store) -> None:
+        league_id, settings = self.settings.league_id, msgspec.json.encode(self.settings)
+        at = written(self.clock())
+        self.events.attach(await store.open(league_id, at, settings.decode()))
+        async for page in store.events(league_id):
+            self.events.replay(page)
+
     async def run(self) -> None:
-        """Conduct the season to its end, and see everybody off."""
-        await self.conductor.run()
+        """Conduct the season to its end, and see everybody off.
+
+        Raise `StoreError` if it cannot be written down: a league that may forget what it
+        acknowledged must not go on.
+        """
+        season = asyncio.ensure_future(self.conductor.run())
+        broken = asyncio.ensure_future(self.events.broken())
+        try:
+            await asyncio.wait({season, broken}, return_when=asyncio.FIRST_COMPLETED)
+            if broken.done():
+                raise broken.result()
+            await season
+        finally:
+            season.cancel()
+            broken.cancel()
 
     async def close(self) -> None:
         self.conductor.close()
@@ -125,15 +154,24 @@ class LeagueManager(Agent):
         self.conductor.arrived(roster[decided.agent_id], returning)
         return decided
 
+    def take_transcript(self, part: TranscriptPart) -> Acknowledgement:
+        """Take what a referee has to tell of its match before it reports the result."""
+        check_right(part, self._who(part), self.season)
+        if part.part <= MOST_PARTS:
+            self._transcripts.setdefault(part.match_id, {})[part.part] = part.entries
+        return Acknowledgement(match_id=part.match_id)
+
     async def take_result(self, report: ResultReport) -> Acknowledgement:
         """Take a result once, and only from the referee that has the match."""
         referee = self._who(report)
         ended = judged(report, referee, self.season, written(self.clock()))
-        new = ended is not None and await self.events.append(ended)
-        if new and ended is not None:
+        before = self._transcripts.pop(report.match_id, {})
+        said = [entry for part in sorted(before) for entry in before[part]]
+        if ended is not None and await self.events.append(ended, [*said, *report.transcript]):
             self.conductor.match_ended(ended)
-        note = UNSET if new else "already known"
-        return Acknowledgement(match_id=report.match_id, note=note)
+            return Acknowledgement(match_id=report.match_id)
+        await self.events.settled()  # what is known already may still be on its way to the disk
+        return Acknowledgement(match_id=report.match_id, note="already known")
 
     def query(self, query: Query) -> QueryAnswer:
         self._who(query)

@@ -3,7 +3,7 @@
 from agent_league.league.roster import Entry
 from agent_league.league.season import Season
 from agent_league.protocol import ErrorCode, ProtocolError, Role, tokens
-from agent_league.protocol.play import ReportedResult, ResultReport, Status
+from agent_league.protocol.play import ReportedResult, ResultReport, Status, TranscriptPart
 from agent_league.store.events import MatchEnded, ScheduledMatch
 
 ABOUT = "MATCH_RESULT_REPORT"
@@ -18,7 +18,7 @@ def judged(report: ResultReport, referee: Entry, season: Season, at: str) -> Mat
     if match is None:
         detail = f"match_id: there is no match {report.match_id[:40]!r} to report"
         raise ProtocolError(ErrorCode.MATCH_ID_MISMATCH, detail, about=ABOUT, field="match_id")
-    _check_right(report, referee, season)
+    check_right(report, referee, season)
     if report.match_id in season.results:
         return None
     _check_result(report.result, match)
@@ -37,7 +37,8 @@ def judged(report: ResultReport, referee: Entry, season: Season, at: str) -> Mat
     )
 
 
-def _check_right(report: ResultReport, referee: Entry, season: Season) -> None:
+def check_right(report: ResultReport | TranscriptPart, referee: Entry, season: Season) -> None:
+    """Raise `ProtocolError` unless *referee* has the match that it speaks of."""
     assigned = season.assignments.get(report.match_id)
     if referee.role is not Role.REFEREE:
         detail = "only a referee reports results"

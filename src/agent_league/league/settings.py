@@ -2,6 +2,9 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Self
+
+import msgspec
 
 from agent_league.game import GAMES
 from agent_league.protocol import Patience
@@ -42,6 +45,11 @@ class LeagueSettings:
     """Seconds between two looks at everybody."""
     farewell: float = 5.0
     """Seconds that slow agents have to take the last notices."""
+
+    @classmethod
+    def read(cls, written: str) -> Self:
+        """Return the settings that a store has written down."""
+        return msgspec.json.decode(written, type=cls)
 
     @property
     def lease(self) -> float:

@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable
 from agent_league.agent import Agent
 from agent_league.clock import written
 from agent_league.league.roster import Entry, Lifecycle, Roster
+from agent_league.protocol import Role
 from agent_league.store.events import AgentRecovered, AgentSuspended, Event, MatchEnded
 
 FAILURES_TO_SUSPEND = 5
@@ -35,6 +36,12 @@ class Watch:
         self._missed: dict[str, int] = defaultdict(int)
         self.arriving: set[str] = set()
         """Those who registered and have not yet been seen to answer."""
+
+    def resume(self) -> None:
+        """Look after those again who were suspended when the league was interrupted."""
+        for entry in self._roster.of(Role.REFEREE, Role.PLAYER):
+            if entry.state is Lifecycle.SUSPENDED:
+                self._manager.spawn(self._await_recovery(entry.agent_id))
 
     async def greet(self, entry: Entry) -> None:
         """See whether a newcomer answers; its port may open a moment after it registered."""

@@ -1,7 +1,7 @@
 """The player: sensors, a decision model and actuators behind one endpoint."""
 
 import inspect
-from collections.abc import Awaitable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any
 
 import msgspec
@@ -38,6 +38,10 @@ THINKING_SHARE = 0.8
 """How much of the time until the deadline is for thinking; the rest is for the way back."""
 
 
+def _unnoted(played: Played) -> None:
+    """Keep no note of a match."""
+
+
 class Player(Member):
     """Plays any number of matches at once."""
 
@@ -57,6 +61,8 @@ class Player(Member):
         super().__init__(name, wire, league_url, **options)
         self.decision = DecisionModel(brain, None if seed is None else f"{seed}|{name}")
         self.history: dict[str, Played] = {}
+        self.noted: Callable[[Played], None] = _unnoted
+        """Told of each match that this player learns the end of, so that it can be kept."""
         self.standings: list[StandingRow] = []
         self._meta = meta
         self._moves: dict[str, dict[bytes, Json]] = {}
@@ -131,9 +137,15 @@ class Player(Member):
         self._moves.pop(over.match_id, None)
         if over.match_id not in self.history:
             played = perceive_result(over, self.name)
-            self.history[over.match_id] = played
-            self.decision.opponents.learn(played)
+            self.recall([played])
+            self.noted(played)
         return Acknowledgement(match_id=over.match_id)
+
+    def recall(self, matches: Iterable[Played]) -> None:
+        """Take *matches* into the history and the opponent model."""
+        for played in matches:
+            self.history[played.match_id] = played
+            self.decision.opponents.learn(played)
 
     def table_changed(self, update: StandingsUpdate) -> Acknowledgement:
         self.standings = update.standings

@@ -213,6 +213,17 @@ class ReportedResult(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The players that forfeited: one, or both."""
 
 
+class TranscriptPart(Notice, frozen=True, kw_only=True, tag="MATCH_TRANSCRIPT"):
+    """A referee hands in what was said in a match, before a report that has no room for it all."""
+
+    route: ClassVar[Route] = Route((REFEREE,), (LEAGUE,), "report_transcript", "report")
+
+    match_id: Text
+    ticket: Text
+    part: Ordinal
+    entries: list[Json]
+
+
 class ResultReport(Notice, frozen=True, kw_only=True, tag="MATCH_RESULT_REPORT"):
     """A referee tells the league how a match ended, again and again until it is acknowledged."""
 
@@ -224,3 +235,5 @@ class ResultReport(Notice, frozen=True, kw_only=True, tag="MATCH_RESULT_REPORT")
     game_type: Text
     result: ReportedResult
     ticket: str | None = None
+    transcript: list[Json] = field(default_factory=list)
+    """What was said in the match, in order: when, by whom, to whom, and the message."""

@@ -1,14 +1,16 @@
 """One match, from the invitations to the verdict."""
 
+import asyncio
 from collections.abc import Sequence
 from enum import StrEnum
 from random import Random
 from typing import Any
 
-from agent_league.agent import together
+from agent_league.agent import Agent, together
 from agent_league.game import AnyGame, RulesError
 from agent_league.protocol.play import StartMatch
 from agent_league.referee.seated import Seated
+from agent_league.referee.transcript import Transcript
 from agent_league.referee.verdict import Forfeit, Verdict, by_forfeit, by_rules
 from agent_league.vocabulary import Seat
 
@@ -25,9 +27,14 @@ class Phase(StrEnum):
 class Match:
     """A match in progress; each step takes it from one phase to the next."""
 
-    def __init__(self, order: StartMatch, game: AnyGame, seated: Sequence[Seated]) -> None:
+    def __init__(self, order: StartMatch, game: AnyGame, referee: Agent) -> None:
         self.order = order
-        self.seated = seated
+        self.transcript = Transcript(referee.clock)
+        self.seated: Sequence[Seated] = [
+            Seated(referee, order, seat, self.transcript) for seat in range(game.seats)
+        ]
+        self.reordered = asyncio.Event()
+        """Set when the league orders a match again that it lost track of."""
         self.phase = Phase.WAITING_FOR_PLAYERS
         self.stepping = False
         """Whether somebody who steps it by hand waits for a step to end."""
@@ -38,7 +45,7 @@ class Match:
         self._rng = Random(order.seed)
         self._state: Any = game.start(order.options, self._rng)
         self._moves: dict[Seat, Any] = {}
-        self._choices: dict[str, Any] = dict.fromkeys(seat.player_id for seat in seated)
+        self._choices: dict[str, Any] = dict.fromkeys(seat.player_id for seat in self.seated)
 
     async def play(self) -> None:
         """Play to the end, or to the first forfeit."""

@@ -2,8 +2,11 @@
 
 import asyncio
 from collections.abc import Mapping
+from contextlib import suppress
 from itertools import count
 from typing import Any
+
+from msgspec import Raw
 
 from agent_league.agent import Member, Wire, log, taken, together
 from agent_league.game import GAMES, OptionsError
@@ -17,6 +20,7 @@ from agent_league.protocol.play import (
     ResultReport,
     Retry,
     StartMatch,
+    TranscriptPart,
 )
 from agent_league.protocol.registration import RefereeMeta, RegisterReferee
 from agent_league.protocol.rounds import LeagueCompleted, RoundAnnouncement, RoundCompleted
@@ -79,6 +83,7 @@ class Referee(Member):
         known = self._matches.get(order.match_id)
         if known is not None:
             known.order = order  # the league lost track of the match, and wrote a new ticket
+            known.reordered.set()
         reason = None if known else self._begin(order)
         return MatchAccepted(
             **self.stamp(order.conversation_id),
@@ -108,9 +113,8 @@ class Referee(Member):
         game = GAMES[order.game_type]
         if len(order.players) != game.seats:
             return f"{order.game_type} needs {game.seats} players"
-        seated = [Seated(self, order, seat) for seat in range(game.seats)]
         try:
-            match = Match(order, game, seated)
+            match = Match(order, game, self)
         except OptionsError as error:
             return f"Unplayable options: {error}"
         self._matches[order.match_id] = match
@@ -162,7 +166,20 @@ class Referee(Member):
             if await seat.tell(notice, match.order.patience.game_over):
                 return
 
-    def _result_report(self, match: Match, result: ReportedResult) -> ResultReport:
+    def _part(self, match: Match, number: int, entries: list[Raw]) -> TranscriptPart:
+        order = match.order
+        return TranscriptPart(
+            **self.stamp(f"{order.conversation_id}-report"),
+            auth_token=self.token,
+            match_id=order.match_id,
+            ticket=order.ticket,
+            part=number,
+            entries=entries,
+        )
+
+    def _result_report(
+        self, match: Match, result: ReportedResult, transcript: list[Raw]
+    ) -> ResultReport:
         order = match.order
         return ResultReport(
             **self.stamp(f"{order.conversation_id}-report"),
@@ -173,13 +190,18 @@ class Referee(Member):
             game_type=order.game_type,
             result=result,
             ticket=order.ticket,
+            transcript=transcript,
         )
 
     async def _report(self, match: Match, result: ReportedResult) -> None:
         """Report again and again until the league acknowledges it, or will not have it."""
         for attempt in count(1):
-            report = self._result_report(match, result)
+            match.reordered.clear()
+            *parts, last = match.transcript.parts()
+            report = self._result_report(match, result, last)
             try:
+                for number, part in enumerate(parts, 1):
+                    await self.line(self.league_url).tell(self._part(match, number, part))
                 return await self.line(self.league_url).tell(report)
             except RefusedError as error:
                 log.warning("the league refuses the result of %s: %s", report.match_id, error)
@@ -187,7 +209,10 @@ class Referee(Member):
                     return None
             except NoAnswerError as error:
                 log.warning("the league has not taken the result of %s: %s", report.match_id, error)
-                await asyncio.sleep(min(delay(Retry(), min(attempt, 5)), LONGEST_REPORT_DELAY))
+                wait = min(delay(Retry(), min(attempt, 5)), LONGEST_REPORT_DELAY)
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(wait):
+                        await match.reordered.wait()
         return None
 
     async def _register_by_hand(self, arguments: dict[str, Json]) -> Acknowledgement:

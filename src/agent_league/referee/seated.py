@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from agent_league.agent import Agent
 from agent_league.clock import written
 from agent_league.game import AnyGame, IllegalMoveError
-from agent_league.protocol import ErrorCode, Message, Notice, Request, name
+from agent_league.protocol import ErrorCode, Message, Notice, Request, Role, name
 from agent_league.protocol.complaints import GameComplaint, RetryInfo
 from agent_league.protocol.play import (
     Contestant,
@@ -23,6 +23,7 @@ from agent_league.protocol.play import (
     SeatName,
     StartMatch,
 )
+from agent_league.referee.transcript import Stenographer, Transcript
 from agent_league.referee.verdict import Forfeit, Termination, forfeit
 from agent_league.transport import LateError, NoAnswerError, NonsenseError, RefusedError
 from agent_league.transport.retry import persistently
@@ -39,13 +40,17 @@ CORRECTION_PATIENCE = 1.0
 class Seated:
     """One of the two players of a match, as its referee deals with it."""
 
-    def __init__(self, referee: Agent, order: StartMatch, seat: Seat) -> None:
+    def __init__(
+        self, referee: Agent, order: StartMatch, seat: Seat, transcript: Transcript
+    ) -> None:
         self._referee = referee
         self._order = order
         self._seat = seat
         self._me: Contestant = order.players[seat]
         self._opponent: Contestant = order.players[1 - seat]
         self._line = referee.line(self._me.endpoint)
+        player = f"{Role.PLAYER}:{self._me.player_id}"
+        self._witness = Stenographer(transcript, referee.sender, player)
         self._chance = Random(f"{order.seed}|{seat}") if order.retry.jitter else None
 
     @property
@@ -73,7 +78,7 @@ class Seated:
     async def tell(self, notice: Notice, within: float | None = None) -> bool:
         """Send *notice* once; False if it did not arrive."""
         try:
-            await self._line.tell(notice, within)
+            await self._line.tell(notice, within, self._witness)
         except NoAnswerError:
             return False
         return True
@@ -107,7 +112,8 @@ class Seated:
         wrong: NoAnswerError | None = None
         for tries in count(1):
             try:
-                return judge(await self._line.ask(request, within=max(0.0, closes - now())))
+                left = max(0.0, closes - now())
+                return judge(await self._line.ask(request, left, self._witness))
             except LateError as late:
                 raise wrong or late from None
             except (NonsenseError, RefusedError) as error:

@@ -1,15 +1,18 @@
 """Events as rows, and rows as events, whatever version wrote them."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, NamedTuple, Union
+from typing import Any, NamedTuple, TypeAlias, Union
 
 import msgspec
 
-from agent_league.store import events
+from agent_league.store import events, schema
 from agent_league.store.events import Event
 from agent_league.store.log import Stored, StoreError
 from agent_league.vocabulary import Json
+
+Statement: TypeAlias = tuple[str, Sequence[Any]]
+"""SQL, and its parameters."""
 
 
 def _declared() -> Iterator[type[Event]]:
@@ -46,6 +49,19 @@ class EventRow(NamedTuple):
     body: str
 
 
+def statements(league_id: str, kept: Stored) -> list[Statement]:
+    """Return what writes an event down, or raise `StoreError` if that cannot be written."""
+    try:
+        said: list[Statement] = [(schema.INSERT_EVENT, (league_id, *row(kept)))]
+        match_id = getattr(kept.event, "match_id", None)
+        if kept.transcript and match_id:
+            told = (league_id, match_id, _encode(kept.transcript).decode())
+            said.append((schema.INSERT_TRANSCRIPT, told))
+    except (TypeError, ValueError) as error:  # an object, or half a character
+        raise StoreError(f"event {kept.seq} cannot be written down: {error}") from error
+    return said
+
+
 def row(stored: Stored) -> EventRow:
     event = stored.event
     return EventRow(
@@ -60,20 +76,23 @@ def row(stored: Stored) -> EventRow:
 
 
 def stored(seq: int, kind: str, version: int, body: str) -> Stored:
-    """Return what a row holds, or raise `StoreError` if a newer program wrote it."""
+    """Return what a row holds, or raise `StoreError` if this program cannot read it."""
     declared = KINDS.get(kind)
     if declared is None or version > declared.schema:
         raise StoreError(f"event {seq} ({kind}, version {version}) is from a newer agent-league")
-    if version == declared.schema:
-        return Stored(seq, _any_event.decode(body))
-    return Stored(seq, _upgraded(kind, version, msgspec.json.decode(body)))
+    try:
+        return Stored(seq, _read(kind, version, body))
+    except (msgspec.DecodeError, KeyError) as error:
+        raise StoreError(f"event {seq} ({kind}, version {version}) is damaged: {error}") from error
+
+
+def _read(kind: str, version: int, body: str) -> Event:
+    if version == KINDS[kind].schema:
+        return _any_event.decode(body)
+    return _upgraded(kind, version, msgspec.json.decode(body))
 
 
 def _upgraded(kind: str, version: int, body: dict[str, Any]) -> Event:
     for older in range(version, KINDS[kind].schema):
         body = UPGRADES[kind, older](body)
     return msgspec.convert({**body, "event": kind}, KINDS[kind])
-
-
-def transcript(stored: Stored) -> str:
-    return _encode(stored.transcript).decode()

@@ -29,6 +29,10 @@ class SeasonOpened(Event, frozen=True, kw_only=True, tag="season_opened"):
     seed: str
     legs: int
 
+    @property
+    def once(self) -> str | None:
+        return "season_opened"
+
 
 class AgentRegistered(Event, frozen=True, kw_only=True, tag="agent_registered"):
     """A player or a referee was admitted, or an admitted one came back from another address."""

@@ -19,16 +19,19 @@ class WriterLock:
 
     def take(self) -> None:
         """Hold the lock, or raise `StoreError` saying who does."""
-        file = self._path.open("a+", encoding="utf-8")
+        try:
+            file = self._path.open("a+", encoding="utf-8")
+        except OSError as error:
+            raise StoreError(f"the lock of this league cannot be used: {error}") from error
         try:
             if os.name == "posix":
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
             file.seek(0)
-            holder = file.read().strip() or "another process"
+            pid = file.read().strip()
             file.close()
-            league = self._path.name
-            raise StoreError(f"this league is being run by pid {holder} ({league})") from None
+            holder = f"pid {pid}" if pid else "another process"
+            raise StoreError(f"this league is being run by {holder} ({self._path.name})") from None
         file.truncate(0)
         file.write(str(os.getpid()))
         file.flush()

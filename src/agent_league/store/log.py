@@ -1,5 +1,6 @@
 """The log of a season: what happened goes in once, is heard at once, and is acknowledged when kept."""
 
+import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from typing import NamedTuple, Protocol, TypeAlias
 
@@ -96,12 +97,18 @@ class EventLog:
         self._seq = 0
         self._once: set[str] = set()
         self._listeners: list[Listener] = []
+        self._failure: StoreError | None = None
+        self._failed = asyncio.Event()
 
     def __len__(self) -> int:
         return self._seq
 
     def listen(self, listener: Listener) -> None:
         self._listeners.append(listener)
+
+    def attach(self, sink: Sink) -> None:
+        """Keep what is appended from now on in *sink*."""
+        self._sink = sink
 
     def replay(self, events: Iterable[Stored]) -> None:
         """Tell the listeners what happened before this log was opened."""
@@ -111,15 +118,28 @@ class EventLog:
     async def append(self, event: Event, transcript: Sequence[Json] = ()) -> bool:
         """Keep *event*; False if it had already happened. Either way, it is kept on return."""
         if event.once is not None and event.once in self._once:
-            await self._sink.settled()
+            await self.settled()
             return False
         self._take(self._seq + 1, event)
-        await self._sink.keep(Stored(self._seq, event, transcript))
+        await self._kept(self._sink.keep(Stored(self._seq, event, transcript)))
         return True
+
+    async def broken(self) -> StoreError:
+        """Return why this log keeps nothing any more, as soon as that is so."""
+        await self._failed.wait()
+        return self._failure or StoreError("the log is broken")
 
     async def settled(self) -> None:
         """Return when everything appended so far is kept."""
-        await self._sink.settled()
+        await self._kept(self._sink.settled())
+
+    async def _kept(self, keeping: Awaitable[None]) -> None:
+        try:
+            await keeping
+        except StoreError as error:
+            self._failure = error
+            self._failed.set()
+            raise
 
     def _take(self, seq: int, event: Event) -> None:
         self._seq = seq

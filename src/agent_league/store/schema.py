@@ -72,6 +72,28 @@ SELECT_TRANSCRIPT: Final = "SELECT body FROM transcripts WHERE league_id = ? AND
 SELECT_SNAPSHOT: Final = "SELECT seq, body FROM snapshots WHERE league_id = ?"
 
 
+# Only PostgreSQL needs these. A schema of our own: `events` is a name that a shared database may
+# well have already.
+VERSION_TABLE: Final = """
+    CREATE SCHEMA agent_league;
+    CREATE TABLE store_version (
+        single BOOLEAN PRIMARY KEY DEFAULT TRUE CHECK (single),
+        version INTEGER NOT NULL
+    );
+    INSERT INTO store_version (version) VALUES (0);
+"""
+INSERT_NEW_EVENT: Final = f"{INSERT_EVENT} ON CONFLICT (league_id, seq) DO NOTHING"
+SELECT_LAST: Final = "SELECT COALESCE(MAX(seq), 0) FROM events WHERE league_id = $1"
+SELECT_SINCE: Final = "SELECT seq, body FROM events WHERE league_id = $1 AND seq >= $2 ORDER BY seq"
+SELECT_HOLDER: Final = """
+    SELECT a.application_name, a.pid, host(a.client_addr)
+    FROM pg_locks l JOIN pg_stat_activity a USING (pid)
+    WHERE l.locktype = 'advisory' AND l.granted AND l.objsubid = 1 AND a.datname = current_database()
+    AND (l.classid::bigint << 32 | l.objid::bigint) = $1
+"""
+"""Who has an advisory lock; its 64 bits stand there in two halves."""
+
+
 def numbered(sql: str) -> str:
     """Return *sql* with its parameters as PostgreSQL writes them: $1, $2."""
     numbers = iter(range(1, sql.count("?") + 1))

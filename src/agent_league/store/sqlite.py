@@ -8,9 +8,10 @@ from contextlib import closing, suppress
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Any, Literal, NamedTuple, TypeAlias
+from urllib.parse import quote
 
 from agent_league.store import schema
-from agent_league.store.codec import row, stored, transcript
+from agent_league.store.codec import Statement, statements, stored
 from agent_league.store.lock import WriterLock
 from agent_league.store.log import LeagueRow, Sink, Stored, StoreError
 
@@ -22,14 +23,14 @@ PAGE = 10_000
 BUSY_MS = 10_000
 
 
-class _Work(NamedTuple):
+class Work(NamedTuple):
     """Statements for one transaction, and who waits for them."""
 
-    statements: Sequence[tuple[str, Sequence[Any]]]
+    statements: Sequence[Statement]
     done: "asyncio.Future[None]"
 
 
-def _sentence(path: Path, error: sqlite3.Error) -> str:
+def _sentence(path: Path, error: BaseException) -> str:
     """Say what is wrong with the file, and what can be done."""
     said = str(error)
     if "full" in said:
@@ -48,11 +49,10 @@ class SqliteStore:
         self.path = path
         self._durability = durability
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._queue: SimpleQueue[_Work | None] = SimpleQueue()
+        self._queue: SimpleQueue[Work | None] = SimpleQueue()
         self._thread: threading.Thread | None = None
         self._failure: StoreError | None = None
         self._locks: list[WriterLock] = []
-        self._last: asyncio.Future[None] | None = None
         self._prepare()
 
     @property
@@ -61,7 +61,9 @@ class SqliteStore:
 
     async def open(self, league_id: str, opened_at: str, settings: str) -> Sink:
         """Become the writer of a league, which is made if it is not there; raise `StoreError`."""
-        lock = WriterLock(self.path.with_name(f"{self.path.name}.{league_id}.lock"))
+        path = self.path.resolve()  # one file has one lock, by whatever link one came to it
+        name = f"{path.name}.{quote(league_id, safe='')}.lock"
+        lock = WriterLock(path.with_name(name))
         lock.take()
         self._locks.append(lock)
         await self.write([(schema.INSERT_LEAGUE, (league_id, opened_at, settings))])
@@ -73,6 +75,7 @@ class SqliteStore:
             self._queue.put(None)
             await asyncio.to_thread(self._thread.join)
             self._thread = None
+        self.fail(StoreError(f"{self.path} is closed"))  # whoever comes late has no lock any more
         for lock in self._locks:
             lock.release()
 
@@ -113,23 +116,26 @@ class SqliteStore:
     async def save_snapshot(self, league_id: str, seq: int, body: str) -> None:
         await self.write([(schema.SAVE_SNAPSHOT, (league_id, seq, body))])
 
-    def write(self, statements: Sequence[tuple[str, Sequence[Any]]]) -> "asyncio.Future[None]":
+    def fail(self, error: StoreError) -> None:
+        """Write nothing more: what comes after a lost event must not be kept."""
+        self._failure = self._failure or error
+
+    def write(self, statements: Sequence[Statement]) -> "asyncio.Future[None]":
         """Write *statements* in one transaction, perhaps together with others."""
         self._loop = self._loop or asyncio.get_running_loop()
         done = self._loop.create_future()
         if self._failure is not None:
-            done.set_exception(self._failure)
+            done.set_exception(StoreError(str(self._failure)))
             return done
         if self._thread is None:
             self._thread = threading.Thread(target=self._work, name="store", daemon=True)
             self._thread.start()
-        self._last = done
-        self._queue.put(_Work(statements, done))
+        self._queue.put(Work(statements, done))
         return done
 
     async def settled(self) -> None:
-        if self._last is not None:
-            await asyncio.shield(self._last)
+        # A place in the queue of its own: the last writer's would be cancelled together with it.
+        await self.write(())
 
     def _prepare(self) -> None:
         """Make the tables, or bring them up to date, or say why that cannot be."""
@@ -145,15 +151,15 @@ class SqliteStore:
 
     def _check_size(self) -> None:
         """Notice a file that was cut off: SQLite would find out only when it reads that far."""
-        if not self.path.exists() or self.path.stat().st_size == 0:
-            return
-        head = self.path.read_bytes()[:100] if self.path.stat().st_size < PAGE else _head(self.path)
-        page = int.from_bytes(head[16:18], "big") or 1
+        head = _head(self.path)
+        if not head.startswith(b"SQLite format 3"):
+            return  # new, or something else, which SQLite says better
         pages = int.from_bytes(head[28:32], "big")
-        size = 65536 if page == 1 else page
+        page = int.from_bytes(head[16:18], "big")
+        size = pages * (65536 if page == 1 else page)
         wal = self.path.with_name(f"{self.path.name}-wal")
-        if self.path.stat().st_size < pages * size and not wal.exists():
-            raise StoreError(f"{self.path} was cut off: it should be {pages * size} bytes long")
+        if self.path.stat().st_size < size and not wal.exists():
+            raise StoreError(f"{self.path} was cut off: it should be {size} bytes long")
 
     def _connected(self) -> sqlite3.Connection:
         database = sqlite3.connect(self.path, isolation_level=None, timeout=BUSY_MS / 1000)
@@ -171,42 +177,58 @@ class SqliteStore:
 
     def _work(self) -> None:
         """Be the thread that writes: whatever has come in meanwhile shares a transaction."""
-        with closing(self._connected()) as database:
-            while (first := self._queue.get()) is not None:
-                batch, more = [first], True
-                while more and not self._queue.empty():
-                    following = self._queue.get()
-                    more = following is not None
-                    batch += [following] if following is not None else []
-                self._commit(database, batch)
-                if not more:
-                    return
-
-    def _commit(self, database: sqlite3.Connection, batch: list[_Work]) -> None:
         try:
-            if self._failure is None:
-                database.execute("BEGIN IMMEDIATE")
-                for work in batch:
-                    for sql, parameters in work.statements:
-                        database.execute(sql, parameters)
-                database.execute("COMMIT")
+            with closing(self._connected()) as database:
+                while batch := self._batch():
+                    self._commit(database, batch)
         except sqlite3.Error as error:
-            self._failure = StoreError(_sentence(self.path, error))
+            self.fail(StoreError(_sentence(self.path, error)))
+            while batch := self._batch():
+                self._answer(batch)
+
+    def _batch(self) -> list[Work]:
+        """Wait for work, and return all that is there; nothing when the end has come."""
+        batch: list[Work] = []
+        while not batch or not self._queue.empty():
+            work = self._queue.get()
+            if work is None:
+                if batch:
+                    self._queue.put(None)  # first what came before it
+                break
+            batch.append(work)
+        return batch
+
+    def _commit(self, database: sqlite3.Connection, batch: list[Work]) -> None:
+        wanted = [statement for work in batch for statement in work.statements]
+        try:
+            if wanted and self._failure is None:
+                database.execute("BEGIN IMMEDIATE")
+                for sql, parameters in wanted:
+                    database.execute(sql, parameters)
+                database.execute("COMMIT")
+        except (sqlite3.Error, ValueError, OverflowError) as error:  # or no value for a column
+            self.fail(StoreError(_sentence(self.path, error)))
             with suppress(sqlite3.Error):
                 database.execute("ROLLBACK")
+        self._answer(batch)
+
+    def _answer(self, batch: list[Work]) -> None:
         if self._loop is not None and not self._loop.is_closed():
-            self._loop.call_soon_threadsafe(_tell, batch, self._failure)
+            self._loop.call_soon_threadsafe(tell, batch, self._failure)
 
 
 def _head(path: Path) -> bytes:
-    with path.open("rb") as file:
+    with suppress(FileNotFoundError), path.open("rb") as file:
         return file.read(100)
+    return b""
 
 
-def _tell(batch: list[_Work], failure: StoreError | None) -> None:
+def tell(batch: list[Work], failure: StoreError | None) -> None:
     for work in batch:
         if not work.done.done():
-            work.done.set_exception(failure) if failure else work.done.set_result(None)
+            # One error each: every waiter adds where it was to the one it is given.
+            error = StoreError(str(failure)) if failure else None
+            work.done.set_exception(error) if error else work.done.set_result(None)
 
 
 def _migrate(database: sqlite3.Connection, path: Path) -> None:
@@ -233,14 +255,11 @@ class SqliteSink:
         self._league_id = league_id
 
     def keep(self, kept: Stored) -> "asyncio.Future[None]":
-        statements: list[tuple[str, Sequence[Any]]] = [
-            (schema.INSERT_EVENT, (self._league_id, *row(kept)))
-        ]
-        match_id = getattr(kept.event, "match_id", None)
-        if kept.transcript and match_id:
-            said = (self._league_id, match_id, transcript(kept))
-            statements.append((schema.INSERT_TRANSCRIPT, said))
-        return self._store.write(statements)
+        try:
+            return self._store.write(statements(self._league_id, kept))
+        except StoreError as error:
+            self._store.fail(error)
+            raise
 
     async def settled(self) -> None:
         await self._store.settled()

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Callable, Iterator
 from itertools import count
-from typing import Any, NamedTuple, TypeAlias, TypeVar, cast
+from typing import Any, NamedTuple, Protocol, TypeAlias, TypeVar, cast
 
 import msgspec
 from msgspec import Raw, UnsetType
@@ -69,6 +69,16 @@ SPELLINGS: tuple[Spelling, ...] = (_by_tool, _by_message_type, _bare)
 """How a call may be put, in the order in which a peer that does not understand is tried."""
 
 
+class Witness(Protocol):
+    """Sees what goes over a line."""
+
+    def sent(self, body: bytes) -> None: ...
+
+    def heard(self, body: bytes | Raw) -> None: ...
+
+    def missed(self, error: NoAnswerError) -> None: ...
+
+
 class Line:
     """Reaches the agent at *url*, and remembers how it likes to be called."""
 
@@ -80,9 +90,14 @@ class Line:
         self._numbers: Iterator[int] = count(1)
         self._spelling = SPELLINGS[0]
 
-    async def ask(self, request: Request[Reply], within: float | None = None) -> Reply:
+    async def ask(
+        self,
+        request: Request[Reply],
+        within: float | None = None,
+        witness: Witness | None = None,
+    ) -> Reply:
         """Send *request* and return the reply, or raise a `NoAnswerError`."""
-        result = await self.deliver(sealed(request), within)
+        result = await self.deliver(sealed(request), within, witness)
         try:
             reply = read(result, meant=request.reply)
         except ProtocolError as error:
@@ -90,12 +105,28 @@ class Line:
         _check(request, reply)
         return cast("Reply", reply)
 
-    async def tell(self, notice: Notice, within: float | None = None) -> None:
+    async def tell(
+        self, notice: Notice, within: float | None = None, witness: Witness | None = None
+    ) -> None:
         """Send *notice*, or raise a `NoAnswerError` if it is not taken."""
-        await self.deliver(sealed(notice), within)
+        await self.deliver(sealed(notice), within, witness)
 
-    async def deliver(self, letter: Letter, within: float | None = None) -> bytes | Raw:
+    async def deliver(
+        self, letter: Letter, within: float | None = None, witness: Witness | None = None
+    ) -> bytes | Raw:
         """Send *letter* and return the result, in the first spelling that the peer knows."""
+        if witness is None:
+            return await self._delivered(letter, within)
+        witness.sent(letter.body)
+        try:
+            result = await self._delivered(letter, within)
+        except NoAnswerError as error:
+            witness.missed(error)
+            raise
+        witness.heard(result)
+        return result
+
+    async def _delivered(self, letter: Letter, within: float | None) -> bytes | Raw:
         wait = within if within is not None else getattr(self._patience, letter.kind.route.wait)
         spelling, tried = self._spelling, Tried()
         while True:

@@ -1,0 +1,69 @@
+"""Killed at any moment, the league goes on: nothing acknowledged is lost, nothing counts twice."""
+
+import asyncio
+import os
+from collections import Counter
+from itertools import combinations
+from pathlib import Path
+
+import pytest
+
+from agent_league.cli.folder import Folder
+from agent_league.league.season import Season
+from agent_league.store import Stored
+from agent_league.store.events import AgentRegistered, MatchEnded, SeasonEnded
+from agent_league.tournament import Result, Scoring, Table
+from agent_league.vocabulary import PlayerId
+from chaos.drill import PLAYERS, Drill, settings
+
+SEEDS = range(int(os.environ.get("CHAOS_SEEDS", "5")))
+
+
+async def happened(folder: Folder, league_id: str) -> list[Stored]:
+    async with folder.store() as store:
+        assert store is not None
+        return [stored async for page in store.events(league_id) for stored in page]
+
+
+def recomputed(ended: list[MatchEnded], players: list[str]) -> list[tuple[str, int]]:
+    table = Table([PlayerId(player) for player in players], Scoring())
+    for event in ended:
+        first, second = (PlayerId(player) for player in event.players)
+        losers = frozenset(PlayerId(player) for player in event.technical_losses)
+        winner = PlayerId(event.winner) if event.winner else None
+        table.add(Result(first, second, winner, losers))
+    return [(row.player, row.points) for row in table.ranked()]
+
+
+@pytest.mark.timeout(180)
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_league_whose_processes_are_killed_ends_as_if_nothing_had_happened(
+    seed: int, tmp_path: Path
+) -> None:
+    folder = Folder(tmp_path)
+    drill = Drill(seed, folder)
+    drill.run()
+    stored = asyncio.run(happened(folder, settings(seed).league_id))
+    events = [kept.event for kept in stored]
+    players = [f"P{number:02}" for number in range(1, PLAYERS + 1)]
+
+    ended = [event for event in events if isinstance(event, MatchEnded)]
+    met = Counter(tuple(sorted(event.players)) for event in ended)
+    assert sorted(met) == list(combinations(players, 2))
+    assert set(met.values()) == {1}
+    assert sum(isinstance(event, SeasonEnded) for event in events) == 1
+    assert [kept.seq for kept in stored] == list(range(1, len(stored) + 1))
+
+    results = {event.match_id: str(event.winner) for event in ended}
+    for line in drill.acknowledged.read_text(encoding="utf-8").splitlines():
+        match_id, winner = line.split()
+        assert results[match_id] == winner, f"{match_id} was acknowledged otherwise"
+
+    endpoints = Counter(e.agent_id for e in events if isinstance(e, AgentRegistered))
+    assert set(endpoints) == {*players, "REF01", "REF02"}
+    assert set(endpoints.values()) == {1}, "an agent was taken for another one"
+
+    season = Season(settings(seed))
+    for event in events:
+        season.apply(event)
+    assert [(row.player_id, row.points) for row in season.standings()] == recomputed(ended, players)

@@ -1,0 +1,87 @@
+"""A program that dies at a named point of its third event: `crasher ADDRESS POINT`."""
+
+import asyncio
+import os
+import signal
+import sqlite3
+import sys
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import asyncpg
+
+from agent_league.store import EventLog
+from agent_league.store.sqlite import SqliteStore
+from store.books import writing
+from store.samples import SEASON
+
+POINTS = ("before append", "before sync", "before acknowledgement")
+EVENTS = [event for event in SEASON if event.once]
+DEADLY = 3
+
+
+def die() -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+class DyingConnection:
+    """A SQLite connection whose process dies around a commit."""
+
+    def __init__(self, database: sqlite3.Connection, point: str) -> None:
+        self._database, self._point = database, point
+        self._events = 0
+
+    def execute(self, sql: str, parameters: Sequence[Any] = ()) -> sqlite3.Cursor:
+        self._events += sql.startswith("INSERT INTO events")
+        dying = sql == "COMMIT" and self._events == DEADLY
+        if dying and self._point == "before sync":
+            die()
+        cursor = self._database.execute(sql, parameters)
+        if dying and self._point == "before acknowledgement":
+            die()
+        return cursor
+
+    def close(self) -> None:
+        self._database.close()
+
+
+def arm_sqlite(point: str) -> None:
+    connected = SqliteStore._connected
+
+    def dying(self: SqliteStore) -> DyingConnection:
+        return DyingConnection(connected(self), point)
+
+    SqliteStore._connected = dying  # type: ignore[method-assign,assignment]  # it acts like one
+
+
+def arm_postgres(point: str) -> None:
+    send = asyncpg.Connection.executemany
+
+    async def dying(
+        self: "asyncpg.Connection[asyncpg.Record]", command: str, args: Iterable[Sequence[Any]]
+    ) -> None:
+        rows = list(args)
+        deadly = "INTO events" in command and rows[-1][1] == DEADLY
+        if deadly and point == "before sync":
+            await self.execute("BEGIN")  # so that it has arrived, and is not yet to stay
+        await send(self, command, rows)
+        if deadly:
+            die()
+
+    asyncpg.Connection.executemany = dying  # type: ignore[method-assign,assignment]  # the same
+
+
+async def main(address: str, point: str) -> None:
+    async with writing(address) as (_, sink):
+        log = EventLog(sink)
+        for number, event in enumerate(EVENTS, 1):
+            if number == DEADLY and point == "before append":
+                die()
+            await log.append(event)
+            os.write(1, f"{number}\n".encode())
+
+
+if __name__ == "__main__":
+    if sys.argv[2] != "before append":
+        (arm_postgres if "://" in sys.argv[1] else arm_sqlite)(sys.argv[2])
+    asyncio.run(main(*sys.argv[1:]))

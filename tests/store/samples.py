@@ -1,0 +1,105 @@
+"""One event of every kind, which add up to a little league of four players."""
+
+from collections.abc import Sequence
+
+from agent_league.store.events import (
+    AgentRecovered,
+    AgentRegistered,
+    AgentSuspended,
+    Event,
+    MatchAssigned,
+    MatchEnded,
+    RoundClosed,
+    RoundOpened,
+    ScheduledMatch,
+    SeasonEnded,
+    SeasonOpened,
+    SeasonStarted,
+    TokenIssued,
+)
+from agent_league.store.log import Stored
+from agent_league.vocabulary import Json
+
+OPENED_AT = "2025-01-15T10:00:00Z"
+LEAGUE = "cup"
+SETTINGS = '{"league_id": "cup", "legs": 1}'
+PLAYERS = ["P01", "P02", "P03", "P04"]
+TRANSCRIPT: Sequence[Json] = ({"from": "R01", "said": "GAME_INVITATION"}, {"from": "P01", "n": 1})
+"""What was said in every match."""
+
+
+def _at(second: int) -> str:
+    return f"2025-01-15T10:00:{second:02}Z"
+
+
+def recovered(number: int) -> Event:
+    """Return one of any number of events that differ."""
+    return AgentRecovered(at=OPENED_AT, agent_id=f"P{number}")
+
+
+def _registered(agent_id: str, role: str, second: int) -> Event:
+    return AgentRegistered(
+        at=_at(second),
+        role=role,
+        agent_id=agent_id,
+        display_name=f"Zoë “{agent_id}” \0 \N{GAME DIE}" if role == "player" else agent_id,
+        version="1.0.0",
+        endpoint=f"http://127.0.0.1:81{second:02}/mcp",
+        game_types=["even_odd"],
+        token_hash="0" * 64,
+        expires="2025-01-16T10:00:00Z",
+    )
+
+
+def _round(round_id: int, pairs: Sequence[tuple[str, str]], second: int) -> list[Event]:
+    matches = [
+        ScheduledMatch(match_id=f"R{round_id}M{n}", round_id=round_id, first=first, second=other)
+        for n, (first, other) in enumerate(pairs, 1)
+    ]
+    played = [event for match in matches for event in _match(match, second)]
+    opened = RoundOpened(at=_at(second), round_id=round_id, matches=matches)
+    return [opened, *played, RoundClosed(at=_at(second + 2), round_id=round_id)]
+
+
+def _match(match: ScheduledMatch, second: int) -> list[Event]:
+    assigned = MatchAssigned(
+        at=_at(second), match_id=match.match_id, referee_id="R01", ticket_hash="1" * 64
+    )
+    ended = MatchEnded(
+        at=_at(second + 1),
+        match_id=match.match_id,
+        round_id=match.round_id,
+        referee_id="R01",
+        players=[match.first, match.second],
+        winner=match.first if match.round_id > 1 else None,
+        status="WIN" if match.round_id > 1 else "DRAW",
+        termination="completed",
+        technical_losses=[match.second] if match.round_id == 3 else [],
+        details={"drawn": 2**70, "half": 0.5, "nested": [None, True, {"a": "\0"}]},
+    )
+    return [assigned, ended]
+
+
+SEASON: Sequence[Event] = (
+    SeasonOpened(at=OPENED_AT, league_id=LEAGUE, game_type="even_odd", seed="s", legs=1),
+    _registered("R01", "referee", 1),
+    *(_registered(player, "player", second) for second, player in enumerate(PLAYERS, 2)),
+    TokenIssued(
+        at=_at(7), agent_id="P04", token_hash="2" * 64, expires="2025-01-16T10:00:07Z", proven=True
+    ),
+    AgentSuspended(at=_at(8), agent_id="P04", why="did not answer"),
+    AgentRecovered(at=_at(9), agent_id="P04"),
+    SeasonStarted(at=_at(10), players=PLAYERS),
+    *_round(1, [("P01", "P02"), ("P03", "P04")], 11),
+    *_round(2, [("P01", "P03"), ("P02", "P04")], 21),
+    *_round(3, [("P01", "P04"), ("P02", "P03")], 31),
+    SeasonEnded(at=_at(40), champion="P01"),
+)
+
+
+def said(event: Event) -> Sequence[Json]:
+    return TRANSCRIPT if isinstance(event, MatchEnded) else ()
+
+
+STORED: Sequence[Stored] = tuple(Stored(seq, event) for seq, event in enumerate(SEASON, 1))
+"""The season, as a store gives it back."""

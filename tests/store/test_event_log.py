@@ -1,0 +1,97 @@
+"""The log itself, over a sink that keeps when the test says so."""
+
+import asyncio
+from collections.abc import Awaitable
+
+from agent_league.store import EventLog, Stored, StoreError
+from agent_league.store.events import Event
+from store.samples import SEASON, STORED, recovered
+from timewarp import run
+
+
+class Gate:
+    """A sink that keeps nothing until it is opened, and fails if it is broken."""
+
+    def __init__(self) -> None:
+        self.opened = asyncio.Event()
+        self.broken = False
+        self.asked: list[Stored] = []
+
+    def keep(self, stored: Stored) -> Awaitable[None]:
+        self.asked.append(stored)
+        return self.settled()
+
+    async def settled(self) -> None:
+        await self.opened.wait()
+        if self.broken:
+            raise StoreError("the disk is full")
+
+
+def test_an_event_is_heard_at_once_and_acknowledged_when_kept() -> None:
+    async def scenario() -> None:
+        gate = Gate()
+        heard: list[Event] = []
+        log = EventLog(gate)
+        log.listen(heard.append)
+        appending = asyncio.ensure_future(log.append(SEASON[0]))
+        await asyncio.sleep(1)
+        assert heard == [SEASON[0]]
+        assert gate.asked == [STORED[0]]
+        assert not appending.done()
+        gate.opened.set()
+        assert await appending
+
+    run(scenario())
+
+
+def test_a_duplicate_waits_until_the_original_is_kept() -> None:
+    async def scenario() -> None:
+        gate = Gate()
+        log = EventLog(gate)
+        both = [asyncio.ensure_future(log.append(SEASON[0])) for _ in range(2)]
+        await asyncio.sleep(1)
+        assert not any(appending.done() for appending in both)
+        gate.opened.set()
+        assert await asyncio.gather(*both) == [True, False]
+        assert gate.asked == [STORED[0]]
+
+    run(scenario())
+
+
+def test_a_duplicate_of_an_event_that_is_lost_is_not_acknowledged() -> None:
+    async def scenario() -> None:
+        gate = Gate()
+        gate.broken = True
+        log = EventLog(gate)
+        both = [asyncio.ensure_future(log.append(SEASON[0])) for _ in range(2)]
+        gate.opened.set()
+        for outcome in await asyncio.gather(*both, return_exceptions=True):
+            assert isinstance(outcome, StoreError)
+
+    run(scenario())
+
+
+def test_a_log_without_a_sink_lives_as_long_as_its_process() -> None:
+    async def scenario() -> None:
+        log = EventLog()
+        assert await log.append(recovered(1))
+        await log.settled()
+        assert len(log) == 1
+
+    run(scenario())
+
+
+def test_a_replayed_event_is_heard_and_not_kept_again() -> None:
+    async def scenario() -> None:
+        gate = Gate()
+        gate.opened.set()
+        heard: list[Event] = []
+        log = EventLog(gate)
+        log.listen(heard.append)
+        log.replay(STORED)
+        assert heard == list(SEASON)
+        assert gate.asked == []
+        await log.append(recovered(1))
+        assert gate.asked == [Stored(len(SEASON) + 1, recovered(1))]
+
+    run(scenario())
