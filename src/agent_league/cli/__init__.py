@@ -46,7 +46,10 @@ for _name, _help in COMMANDS.items():
 def main() -> None:
     """Run the command line; every ending is a sentence and an exit code."""
     try:
-        app()
+        try:
+            app()
+        finally:
+            sys.stdout.flush()  # what is left to print may meet a closed pipe as well
     except BrokenPipeError:  # whoever read what we print has read enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)

@@ -96,8 +96,7 @@ def manage(settings: LeagueSettings, folder: Folder, host: str, port: int) -> No
     try:
         run(_managed(settings, sock, folder))
     except KeyboardInterrupt:
-        command = folder.resume_command(settings.league_id)
-        print(f"\nStopped. Go on with: {command}", file=sys.stderr)
+        folder.say_how_to_resume(settings.league_id)
         raise
 
 

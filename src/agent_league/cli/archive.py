@@ -26,6 +26,8 @@ from agent_league.store.log import LeagueRow, Store, Stored
 LOOK_AGAIN = 0.5
 """Seconds after which somebody who follows a log is shown what is new."""
 Format = Literal["files", "json", "csv", "jsonl"]
+FORMULA = ("=", "+", "-", "@", "\t", "\r")
+"""How a cell begins that a spreadsheet would compute."""
 
 
 def replay(
@@ -111,7 +113,16 @@ def log(
         Another store than the one in that folder.
     """
     folder = Folder(shared, store)
-    run(_logged(folder, _named(folder, league).league_id, re.compile(grep), follow=follow))
+    wanted = _pattern(grep)
+    run(_logged(folder, _named(folder, league).league_id, wanted, follow=follow))
+
+
+def _pattern(grep: str) -> re.Pattern[str]:
+    try:
+        return re.compile(grep)
+    except re.error as error:
+        hint = f"to find it as it is written: --grep '{re.escape(grep)}'"
+        raise UsageError(f"--grep {grep}: {error}", hint) from None
 
 
 async def _logged(folder: Folder, league_id: str, wanted: re.Pattern[str], *, follow: bool) -> None:
@@ -201,7 +212,7 @@ def _as_csv(events: list[Event], settings: LeagueSettings, shared: Path) -> None
 def _cell(value: Any) -> str:
     """Return *value* as a cell; text that a spreadsheet would take for a formula is quoted."""
     text = value if isinstance(value, str) else json_module.dumps(value)
-    return f"'{text}" if text[:1] in "=+-@" and text else text
+    return f"'{text}" if text.startswith(FORMULA) else text
 
 
 def _as_jsonl(events: list[Event], settings: LeagueSettings, shared: Path) -> None:
@@ -218,5 +229,6 @@ def _named(folder: Folder, league: str | None) -> LeagueRow:
     found = [row for row in rows if league in (None, row.league_id)]
     if not found:
         known = ", ".join(row.league_id for row in rows) or "none"
-        raise UsageError(f"there is no league {league or ''} here", f"there are: {known}")
+        wanted = f"no league {league!r}" if league else "no league"
+        raise UsageError(f"there is {wanted} here", f"there are: {known}")
     return found[-1]

@@ -12,7 +12,7 @@ from agent_league.sdk import FileViews, JsonLogger
 from agent_league.store import Event
 from agent_league.vocabulary import Json
 
-BETWEEN = 1.0
+BETWEEN = 5.0
 """Seconds between two writings of the files: they are views, the store is what counts."""
 
 

@@ -1,18 +1,22 @@
 """The folder in which leagues live: their store, and what their agents keep."""
 
 import re
+import shlex
+import sys
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Literal
 
+import msgspec
 from cyclopts import Parameter
 
 from agent_league.cli.endings import UsageError
 from agent_league.hosting import run
 from agent_league.league import LeagueSettings
 from agent_league.local import LocalPlan
+from agent_league.store import StoreError
 from agent_league.store.addresses import store_at
 from agent_league.store.log import LeagueRow, Store
 
@@ -38,13 +42,22 @@ class Folder:
     def forgetful(self) -> bool:
         return self.address == MEMORY
 
+    @property
+    def name(self) -> str:
+        """What people are told that it is: without the password of an address."""
+        return str(self.shared) if self.address is None else "the store"
+
+    @property
+    def _file(self) -> Path:
+        return self.shared / "league.db"
+
     @asynccontextmanager
     async def store(self) -> AsyncIterator[Store | None]:
         """Open the store for the time of a context; None if nothing is to be kept."""
         if self.forgetful:
             yield None
             return
-        opened = store_at(self.address or str(self.shared / "league.db"), self.durability)
+        opened = store_at(self.address or str(self._file), self.durability)
         try:
             yield opened
         finally:
@@ -61,6 +74,8 @@ class Folder:
             async with self.store() as store:
                 return await store.leagues() if store else []
 
+        if self.address is None and not self._file.exists():
+            return []  # whoever only looks leaves nothing behind
         return run(listed())
 
     def taken_up(self, settings: LeagueSettings) -> LeagueSettings:
@@ -83,13 +98,25 @@ class Folder:
     def plan(self, league_id: str) -> LocalPlan | None:
         """Return which agents a league was played with, if it was played from here."""
         state = self.state(league_id)
-        return LocalPlan.load(state / "plan.json") if state else None
+        if state is None:
+            return None
+        try:
+            plan = LocalPlan.load(state / "plan.json")
+        except msgspec.DecodeError as error:
+            raise StoreError(f"{state / 'plan.json'} is damaged: {error}") from error
+        return plan and replace(plan, state=state)  # the folder may have been moved
 
     def resume_command(self, league_id: str) -> str:
         """Return what to type to go on with a league."""
-        where = "" if self.shared == SHARED else f" --shared {self.shared}"
-        store = f" --store {self.address}" if self.address else ""
+        where = "" if self.shared == SHARED else f" --shared {shlex.quote(str(self.shared))}"
+        store = f" --store {shlex.quote(self.address)}" if self.address else ""
         return f"league resume {league_id}{where}{store}"
+
+    def say_how_to_resume(self, league_id: str) -> None:
+        """Tell whoever stopped a league what to type to go on with it, if it was kept."""
+        if not self.forgetful:
+            command = self.resume_command(league_id)
+            print(f"\nStopped. Go on with: {command}", file=sys.stderr)
 
 
 def free_id(wanted: str, rows: Sequence[LeagueRow]) -> str:

@@ -123,6 +123,9 @@ def play(
         return play_out(plan, folder, display, json=json)
     chosen = _dealt(strategy, players)
     league_id = free_id(LEAGUE_ID, rows)
+    if rows:
+        earlier = f"{len(rows)} earlier league{'s' if len(rows) > 1 else ''}"
+        print(f"{folder.name} holds {earlier}; this one is {league_id}.", file=sys.stderr)
     base = terms(
         seed, players, shared, LEAGUE_ID, legs=legs, awaited_referees=referees, assignment=assign
     )
@@ -149,9 +152,7 @@ def play_out(plan: LocalPlan, folder: Folder, display: Display | None, *, json: 
                 _greet(league)
             seconds = run(_played(league, screen, folder))
     except KeyboardInterrupt:
-        if not folder.forgetful:
-            command = folder.resume_command(plan.settings.league_id)
-            print(f"\nStopped. Go on with: {command}", file=sys.stderr)
+        folder.say_how_to_resume(plan.settings.league_id)
         raise
     if json:
         print(json_module.dumps(season_document(league.manager.season, seconds), indent=2))
@@ -182,7 +183,8 @@ def _dealt(strategy: str | None, players: int) -> Sequence[str]:
     dealt = list(islice(cycle(names), players))
     for name in dict.fromkeys(dealt):
         load_brain(name)  # a strategy that is not there is said so before anything starts
-    return dealt
+    # A file is remembered by its whole path: the league may be resumed from another folder.
+    return [str(Path(name).resolve()) if name.endswith(".py") else name for name in dealt]
 
 
 def _names(strategies: Sequence[str]) -> Sequence[str]:

@@ -84,9 +84,13 @@ def start(
         state=folder.state(settings.league_id),
     )
     folder.save(plan)
-    with LocalLeague(plan) as league:
-        _invite(league)
-        run(_opened(league, folder))
+    try:
+        with LocalLeague(plan) as league:
+            _invite(league)
+            run(_opened(league, folder))
+    except KeyboardInterrupt:
+        folder.say_how_to_resume(settings.league_id)
+        raise
     rows = league.manager.season.standings()
     Console(highlight=False).print(table(rows))
     print(f"\nChampion: {rows[0].display_name} ({rows[0].player_id}) {rows[0].points} points")

@@ -122,13 +122,13 @@ class Conductor:
 
     async def _play_round(self, round_id: int) -> None:
         matches = self._season.pairings(round_id)
-        await self._events.append(RoundOpened(at=self._now(), round_id=round_id, matches=matches))
+        self._events.note(RoundOpened(at=self._now(), round_id=round_id, matches=matches))
         planned = self._planned(matches)
         self._herald.tell(self._notices.round_opened(round_id, matches, planned))
         if self._settings.announcement_lead:
             await asyncio.sleep(self._settings.announcement_lead)
         await self._matchday.play(matches, planned)
-        await self._events.append(RoundClosed(at=self._now(), round_id=round_id))
+        self._events.note(RoundClosed(at=self._now(), round_id=round_id))
         self._herald.tell(self._notices.round_closed(round_id))
 
     def _planned(self, matches: list[ScheduledMatch]) -> "Mapping[str, str]":

@@ -126,7 +126,7 @@ class Matchday:
     async def _give(self, match: ScheduledMatch, referee: Entry) -> bool:
         """Offer the match to *referee*; False if it does not take it."""
         ticket = tokens.new_ticket()
-        await self._events.append(
+        self._events.note(
             MatchAssigned(
                 at=written(self._manager.clock()),
                 match_id=match.match_id,
@@ -179,6 +179,7 @@ class Matchday:
             options=dict(settings.options),
             patience=settings.patience,
             retry=settings.retry,
+            transcript=self._events.lasting,
         )
 
     def _contestant(self, player_id: str, conversation: str) -> Contestant:

@@ -83,6 +83,8 @@ class StartMatch(Request[MatchAccepted], frozen=True, kw_only=True, tag="START_M
     options: dict[str, Json] = field(default_factory=dict)
     patience: Patience = Patience()
     retry: Retry = Retry()
+    transcript: bool = False
+    """Whether the league wants to be told, with the report, what was said."""
     auto: bool = True
     """False: the match waits to be stepped by collect_choices, draw_number, finalize_match."""
 

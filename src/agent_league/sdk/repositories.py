@@ -42,13 +42,11 @@ def _save(path: Path, document: msgspec.Struct) -> Path:
 
 def _replace(path: Path, body: bytes) -> None:
     # In the same folder, since a rename between file systems is a copy; named after the process,
-    # so that two leagues of one folder do not write into the same unfinished file.
+    # so that two leagues of one folder do not write into the same unfinished file. Not synced:
+    # these are views, and what a loss of power takes of them `league export` makes again.
     unfinished = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
-        with unfinished.open("wb") as file:
-            file.write(body)
-            file.flush()
-            os.fsync(file.fileno())
+        unfinished.write_bytes(body)
         unfinished.replace(path)
     except OSError:
         with suppress(OSError):

@@ -103,6 +103,11 @@ class EventLog:
     def __len__(self) -> int:
         return self._seq
 
+    @property
+    def lasting(self) -> bool:
+        """Whether anything of this remains when the process ends."""
+        return type(self._sink) is not Forgetful
+
     def listen(self, listener: Listener) -> None:
         self._listeners.append(listener)
 
@@ -123,6 +128,20 @@ class EventLog:
         self._take(self._seq + 1, event)
         await self._kept(self._sink.keep(Stored(self._seq, event, transcript)))
         return True
+
+    def note(self, event: Event) -> None:
+        """Keep *event*, which nobody waits for: what follows it is not acknowledged before it is."""
+        if event.once is not None and event.once in self._once:
+            return
+        self._take(self._seq + 1, event)
+        keeping = asyncio.ensure_future(self._sink.keep(Stored(self._seq, event)))
+        keeping.add_done_callback(self._noted)
+
+    def _noted(self, keeping: "asyncio.Future[None]") -> None:
+        error = None if keeping.cancelled() else keeping.exception()
+        if isinstance(error, StoreError):
+            self._failure = error
+            self._failed.set()
 
     async def broken(self) -> StoreError:
         """Return why this log keeps nothing any more, as soon as that is so."""

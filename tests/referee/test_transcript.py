@@ -1,0 +1,209 @@
+"""What was said in a match reaches the league word for word, in messages that it takes."""
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from agent_league.agent import BODY_LIMIT
+from agent_league.protocol import name
+from agent_league.protocol.play import ResultReport, TranscriptPart
+from agent_league.referee.transcript import ROOM, Stenographer, Transcript
+from agent_league.store.log import Stored
+from agent_league.transport import LateError
+from agent_league.vocabulary import Json
+from arena import Arena, contest
+from league_box import Box, played, player_url
+from scripted import Behaviour, Scripted, behaves, in_turn, says, takes
+from timewarp import clock, run
+
+JOIN, CHOOSE, OVER = "GAME_INVITATION", "CHOOSE_PARITY_CALL", "GAME_OVER"
+REPORT, PART = name(ResultReport), name(TranscriptPart)
+
+
+# Parts
+
+
+def transcript(*sizes: int) -> Transcript:
+    """Return a transcript with entries of these sizes."""
+
+    async def made() -> Transcript:
+        said = Transcript(clock)
+        for number, size in enumerate(sizes):
+            route, key = b'"from":"a","to":"b"', b"message"
+            before = sum(map(len, said))
+            said.add(route, key, b"%d" % number)
+            (entry,) = list(said)[-1:]
+            said._entries[-1] = entry[:-1] + b" " * (size - len(entry)) + b"}"
+            assert sum(map(len, said)) == before + size
+        return said
+
+    return run(made())
+
+
+def sizes(said: Transcript) -> list[list[int]]:
+    return [[len(bytes(entry)) for entry in part] for part in said.parts()]
+
+
+@pytest.mark.parametrize(
+    ("entries", "parts"),
+    [
+        ((), [[]]),
+        ((100,), [[100]]),
+        ((4000, 4000), [[4000, 4000]]),
+        ((4000, 4001), [[4000], [4001]]),
+        ((ROOM, 100, ROOM), [[ROOM], [100], [ROOM]]),
+        ((3000,) * 5, [[3000, 3000], [3000, 3000], [3000]]),
+    ],
+)
+def test_entries_are_parted_so_that_each_part_has_room(
+    entries: Sequence[int], parts: list[list[int]]
+) -> None:
+    assert sizes(transcript(*entries)) == parts
+
+
+def test_the_parts_together_are_the_whole_in_its_order() -> None:
+    said = transcript(*[500 + 37 * number for number in range(60)])
+    flat = [bytes(entry) for part in said.parts() for entry in part]
+    assert flat == list(said)
+    assert [json.loads(entry)["message"] for entry in flat] == list(range(60))
+
+
+def test_entries_tell_who_said_what_to_whom_and_when() -> None:
+    async def main() -> list[Json]:
+        said = Transcript(clock)
+        witness = Stenographer(said, "referee:REF01", 'player:"P01"')
+        witness.sent(b'{"message_type":"GAME_OVER"}')
+        witness.heard(b'{"status":"ok"}')
+        witness.missed(LateError("nothing within 5 s"))
+        return [json.loads(entry) for entry in said]
+
+    at = "2025-01-15T10:00:00.000Z"
+    there = {"from": "referee:REF01", "to": 'player:"P01"'}
+    back = {"from": 'player:"P01"', "to": "referee:REF01"}
+    sent, heard, missed = run(main())
+    assert sent == {"at": at, **there, "message": {"message_type": "GAME_OVER"}}
+    assert heard == {"at": at, **back, "message": {"status": "ok"}}
+    assert missed == {"at": at, **back, "error": "E001 nothing within 5 s"}
+
+
+# One match
+
+
+def test_a_league_that_does_not_ask_for_it_is_not_told() -> None:
+    arena, _ = contest()
+    assert arena.report.get("transcript", []) == []
+    assert not arena.league.messages(PART)
+
+
+def told(arena: Arena) -> list[Json]:
+    """Return what the league was told of the match, from all the messages it came in."""
+    parts = sorted(arena.league.messages(PART), key=lambda part: int(part["part"]))
+    before = [entry for part in parts for entry in part["entries"]]
+    return [*before, *arena.report["transcript"]]
+
+
+def test_a_match_is_told_from_the_invitations_to_the_results() -> None:
+    arena, _ = contest(transcript=True)
+    entries = told(arena)
+    assert not arena.league.messages(PART)
+    said = [entry["message"].get("message_type", "ok") for entry in entries]
+    assert said[:2] == [JOIN, JOIN]
+    assert said.index("GAME_JOIN_ACK") < said.index(CHOOSE) < said.index("CHOOSE_PARITY_RESPONSE")
+    assert said.index("CHOOSE_PARITY_RESPONSE") < said.index(OVER)
+    assert len(said) == 12
+    assert [entry["at"] for entry in entries] == sorted(entry["at"] for entry in entries)
+    sent = [entry["message"] for entry in entries if entry["to"] == "player:P01"]
+    assert sent == [arena.first.messages(kind)[0] for kind in (JOIN, CHOOSE, OVER)]
+
+
+def test_silence_and_correction_are_told_as_well() -> None:
+    wrong = says(parity_choice="seven")
+    late = in_turn(takes(60), behaves)
+    arena, _ = contest({CHOOSE: in_turn(wrong, behaves)}, {JOIN: late}, transcript=True)
+    entries = told(arena)
+    assert any("E001" in entry.get("error", "") for entry in entries)
+    said = [entry["message"] for entry in entries if "message" in entry]
+    assert [one["parity_choice"] for one in said if "parity_choice" in one].count("seven") == 1
+    assert {"GAME_ERROR"} <= {one.get("message_type") for one in said}
+
+
+def talkative(size: int) -> Behaviour:
+    """Answer rightly, with *size* characters more than anybody needs."""
+    return lambda call: call.returns({**call.right(), "chatter": "x" * size})
+
+
+@pytest.mark.parametrize("size", [1_000, 5_000, 7_500])
+def test_however_much_players_say_every_report_is_short_enough(size: int) -> None:
+    much = dict.fromkeys((JOIN, CHOOSE, OVER), talkative(size))
+    arena, _ = contest(much, much, transcript=True)
+    frames = [heard for heard in arena.league.heard if heard.kind in {REPORT, PART}]
+    assert all(len(json.dumps(heard.message)) < BODY_LIMIT for heard in frames)
+    assert len(told(arena)) == 12
+    assert sum(entry["message"].get("chatter") == "x" * size for entry in told(arena)) == 6
+
+
+# A league
+
+
+class Keeping:
+    """A sink that remembers what was said in each match."""
+
+    def __init__(self) -> None:
+        self.said: dict[str, Sequence[Json]] = {}
+
+    async def keep(self, stored: Stored) -> None:
+        if stored.transcript:
+            self.said[getattr(stored.event, "match_id", "")] = stored.transcript
+
+    async def settled(self) -> None:
+        """There is nothing to wait for."""
+
+
+def kept(box: Box) -> dict[str, list[Any]]:
+    """Play *box*, and return what was said in each match."""
+    sink = Keeping()
+    box.events.attach(sink)
+    played(box)
+    said: dict[str, list[Any]] = json.loads(json.dumps(sink.said, default=json.loads))
+    return said
+
+
+def test_a_long_game_arrives_whole_in_parts_that_the_league_takes() -> None:
+    box = Box(["random", "random"], game_type="tic_tac_toe")
+    entries = kept(box)["R1M1"]
+    parts = box.sent(TranscriptPart)
+    assert parts
+    assert all(len(e.sent) < BODY_LIMIT for e in box.sent(TranscriptPart, ResultReport))
+    assert all(e.answer and e.answer.status == 200 for e in parts)
+    (report,) = box.sent(ResultReport)
+    count = sum(len(part.message["entries"]) for part in parts)
+    assert len(entries) == count + len(report.message["transcript"])
+    said = [entry["message"].get("message_type", "ok") for entry in entries]
+    moves = said.count("GAME_MOVE_CALL")
+    assert moves >= 5
+    assert said.count("GAME_MOVE_RESPONSE") == moves
+    assert (said.count(JOIN), said.count(OVER), said.count("ok")) == (2, 2, 2)
+    assert said[:2] == [JOIN, JOIN]
+    assert said[-2:] == ["ok", "ok"]
+    matches = [e for e in box.exchanges if e.url in {player_url(1), player_url(2)}]
+    sent = [e.message for e in matches if "match_id" in e.message]
+    assert [entry["message"] for entry in entries if entry["to"].startswith("player")] == sent
+
+
+def test_every_match_of_a_league_has_a_transcript_of_its_own() -> None:
+    said = kept(Box(["random"] * 4, referees=2))
+    assert sorted(said) == ["R1M1", "R1M2", "R2M1", "R2M2", "R3M1", "R3M2"]
+    for match_id, entries in said.items():
+        named = {entry["message"].get("match_id", match_id) for entry in entries}
+        assert named == {match_id}
+
+
+def test_a_player_cannot_keep_its_defeat_from_being_reported_by_talking_too_much() -> None:
+    box = Box(["random"], guests=1)
+    box.guest(Scripted("P02", dict.fromkeys((JOIN, CHOOSE, OVER), talkative(20_000))))
+    assert sorted(kept(box)) == ["R1M1"]
+    assert list(box.season.results) == ["R1M1"]
+    assert all(len(e.sent) < BODY_LIMIT for e in box.sent(TranscriptPart, ResultReport))
+    assert {e.answer.status for e in box.sent(ResultReport) if e.answer} == {200}
