@@ -45,6 +45,8 @@ def player_stats(season: Season, params: Params) -> Answer:
         return {**shown, "rank": None, "played": 0, "matches": []}
     row = ranked[0]
     played = [ended for ended in season.results.values() if player in ended.players]
+    # A league that was taken up from a snapshot has only its latest results at hand.
+    earlier = row.played - len(played)
     return {
         **shown,
         "rank": row.rank,
@@ -55,6 +57,7 @@ def player_stats(season: Season, params: Params) -> Answer:
         "technical_losses": season.row(player).technical_losses,
         "points": row.points,
         "matches": [_played(ended) for ended in played],
+        **({"earlier_matches": earlier} if earlier else {}),
     }
 
 
@@ -71,7 +74,7 @@ def status(season: Season) -> Answer:
         "stage": season.stage,
         "round_id": season.round_id,
         "total_rounds": season.total_rounds,
-        "matches_played": len(season.results),
+        "matches_played": season.played,
         "awaited_players": season.settings.awaited_players,
         "agents": agents,
     }
@@ -119,9 +122,14 @@ def _match(season: Season, match: ScheduledMatch) -> Answer:
         "game_type": season.settings.game_type,
         "player_A_id": match.first,
         "player_B_id": match.second,
-        "status": ended.status if ended else "SCHEDULED",
+        "status": ended.status if ended else _unknown(season, match),
         "winner": ended.winner if ended else None,
     }
+
+
+def _unknown(season: Season, match: ScheduledMatch) -> str:
+    """Return what is known of a match whose result is not at hand."""
+    return "COMPLETED" if season.past(match.match_id) else "SCHEDULED"
 
 
 def _next(season: Season, round_id: int, match: ScheduledMatch, player: str) -> Answer:

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -15,6 +16,7 @@ from agent_league.league.reports import check_right, judged
 from agent_league.league.roster import Entry
 from agent_league.league.season import Season, Stage
 from agent_league.league.settings import LeagueSettings
+from agent_league.league.snapshots import SnapshotKeeper, take_up_latest, told
 from agent_league.protocol import Acknowledgement, Message, ProtocolError, Role
 from agent_league.protocol.play import ResultReport, TranscriptPart
 from agent_league.protocol.queries import Query, QueryAnswer, QueryProblem
@@ -50,7 +52,8 @@ class LeagueManager(Agent):
         self.events = events
         self.season = Season(settings)
         self._transcripts: dict[str, dict[int, list[Json]]] = {}
-        events.listen(self.season.apply)
+        self._keeper: SnapshotKeeper | None = None
+        events.listen(self.season.apply, whole=False)
         self.conductor = Conductor(self, self.season, events)
 
     @property
@@ -102,8 +105,17 @@ class LeagueManager(Agent):
         league_id, settings = self.settings.league_id, msgspec.json.encode(self.settings)
         at = written(self.clock())
         self.events.attach(await store.open(league_id, at, settings.decode()))
-        async for page in store.events(league_id):
+        after = await self._skipped(store) if self.events.skippable else 0
+        self._keeper = SnapshotKeeper(self, self.season, self.events, store)
+        async for page in store.events(league_id, after):
             self.events.replay(page)
+
+    async def _skipped(self, store: Store) -> int:
+        """Take up the latest snapshot; return the number of the event that it comes after."""
+        after = await take_up_latest(self.season, store)
+        if after:
+            self.events.skip(after, partial(told, self.season))
+        return after
 
     async def run(self) -> None:
         """Conduct the season to its end, and see everybody off.
@@ -121,6 +133,8 @@ class LeagueManager(Agent):
         finally:
             season.cancel()
             broken.cancel()
+        if self._keeper is not None:
+            await self._keeper.save()
 
     async def close(self) -> None:
         self.conductor.close()
@@ -157,7 +171,7 @@ class LeagueManager(Agent):
     def take_transcript(self, part: TranscriptPart) -> Acknowledgement:
         """Take what a referee has to tell of its match before it reports the result."""
         check_right(part, self._who(part), self.season)
-        if part.part <= MOST_PARTS:
+        if part.part <= MOST_PARTS and not self.season.past(part.match_id):
             self._transcripts.setdefault(part.match_id, {})[part.part] = part.entries
         return Acknowledgement(match_id=part.match_id)
 

@@ -78,7 +78,7 @@ class Notices:
             **self._manager.stamp("conv-league-complete"),
             league_id=self._league_id,
             total_rounds=self._season.total_rounds,
-            total_matches=len(self._season.results),
+            total_matches=self._season.played,
             champion=Champion(
                 player_id=best.player_id, display_name=best.display_name, points=best.points
             ),

@@ -15,11 +15,11 @@ def judged(report: ResultReport, referee: Entry, season: Season, at: str) -> Mat
     What a player gets follows from who won, never from the score that came with it.
     """
     match = season.matches.get(report.match_id)
-    if match is None:
+    if match is None and not season.past(report.match_id):
         detail = f"match_id: there is no match {report.match_id[:40]!r} to report"
         raise ProtocolError(ErrorCode.MATCH_ID_MISMATCH, detail, about=ABOUT, field="match_id")
     check_right(report, referee, season)
-    if report.match_id in season.results:
+    if match is None or report.match_id in season.results:
         return None
     _check_result(report.result, match)
     losers = _losers(report.result, match)
@@ -39,10 +39,12 @@ def judged(report: ResultReport, referee: Entry, season: Season, at: str) -> Mat
 
 def check_right(report: ResultReport | TranscriptPart, referee: Entry, season: Season) -> None:
     """Raise `ProtocolError` unless *referee* has the match that it speaks of."""
-    assigned = season.assignments.get(report.match_id)
     if referee.role is not Role.REFEREE:
         detail = "only a referee reports results"
         raise ProtocolError(ErrorCode.NOT_ALLOWED, detail, about=ABOUT)
+    if season.past(report.match_id):
+        return  # whose it was is not at hand, and nothing that is said of it counts any more
+    assigned = season.assignments.get(report.match_id)
     if assigned is None or assigned.referee_id != referee.agent_id:
         detail = f"match_id: {report.match_id} was given to another referee"
         raise ProtocolError(ErrorCode.NOT_ALLOWED, detail, about=ABOUT, field="match_id")

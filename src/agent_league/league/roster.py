@@ -2,7 +2,7 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
@@ -144,6 +144,17 @@ class Roster:
             return claimed
         numbered = (f"{prefix}{number:02}" for number in count(1))
         return next(agent_id for agent_id in numbered if agent_id not in self)
+
+    def entries(self) -> list[Entry]:
+        """Return everybody, in the order in which they came."""
+        return list(self._entries.values())
+
+    def take_up(self, entries: Iterable[Entry], *, playing: bool) -> None:
+        """Go on from *entries*, which an empty roster has once come to."""
+        self._playing = playing
+        for entry in entries:
+            self._keep(entry)
+            self._by_hash.update({token.hash: entry.agent_id for token in entry.tokens})
 
     def apply(self, event: Event) -> None:
         """Take *event* into account; most events do not concern the roster."""

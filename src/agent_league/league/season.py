@@ -1,5 +1,7 @@
 """The season is what its events add up to: a fold, and no second copy of the truth."""
 
+import re
+from collections import Counter
 from collections.abc import Callable, Mapping
 from enum import StrEnum
 from typing import Any
@@ -40,10 +42,13 @@ class Season:
         self.round_id = 0
         self.closed_rounds = 0
         self.matches: dict[str, ScheduledMatch] = {}
-        """The matches of every round that was opened."""
+        """The matches of every round that was opened; of a season taken up, the latest ones."""
         self.assignments: dict[str, MatchAssigned] = {}
         self.results: dict[str, MatchEnded] = {}
-        self._table = Table([], settings.scoring)
+        """The results of `matches`; `tally` has counted them all."""
+        self.tally: Counter[str] = Counter()
+        """How many matches ended with each status."""
+        self.table = Table([], settings.scoring)
         self._folds: Mapping[type[Event], Callable[[Any], None]] = {
             SeasonStarted: self._season_started,
             RoundOpened: self._round_opened,
@@ -57,6 +62,19 @@ class Season:
     def total_rounds(self) -> int:
         return total_rounds(len(self.players), self.settings.legs)
 
+    @property
+    def played(self) -> int:
+        """How many matches have ended, whether their results are still at hand or not."""
+        return self.tally.total()
+
+    def past(self, match_id: str) -> bool:
+        """Whether this is a match of a closed round that is not at hand any more."""
+        found = re.fullmatch(r"R([1-9][0-9]{0,8})M([1-9][0-9]{0,8})", match_id)
+        if found is None or match_id in self.matches:
+            return False
+        round_id, number = map(int, found.groups())
+        return round_id <= self.closed_rounds and number <= len(self.players) // 2
+
     def pairings(self, round_id: int) -> list[ScheduledMatch]:
         """Return the matches of a round, whether it has been opened or not."""
         pairings = round_robin(self.players, round_id - 1, self.settings.legs)
@@ -67,7 +85,7 @@ class Season:
         return [self.results[match_id] for match_id in ids if match_id in self.results]
 
     def row(self, player: str) -> Standing:
-        return self._table.row(PlayerId(player))
+        return self.table.row(PlayerId(player))
 
     def standings(self) -> list[StandingRow]:
         """Return the table as it is published, best first."""
@@ -82,7 +100,7 @@ class Season:
                 losses=row.losses,
                 points=row.points,
             )
-            for rank, row in enumerate(self._table.ranked(), 1)
+            for rank, row in enumerate(self.table.ranked(), 1)
         ]
 
     def apply(self, event: Event) -> None:
@@ -95,7 +113,7 @@ class Season:
     def _season_started(self, event: SeasonStarted) -> None:
         self.stage = Stage.PLAYING
         self.players = [PlayerId(player) for player in event.players]
-        self._table = Table(self.players, self.settings.scoring)
+        self.table = Table(self.players, self.settings.scoring)
 
     def _round_opened(self, event: RoundOpened) -> None:
         self.round_id = event.round_id
@@ -106,7 +124,8 @@ class Season:
 
     def _match_ended(self, event: MatchEnded) -> None:
         self.results[event.match_id] = event
-        self._table.add(_result(event))
+        self.tally[event.status] += 1
+        self.table.add(_result(event))
 
     def _round_closed(self, event: RoundClosed) -> None:
         self.closed_rounds = event.round_id

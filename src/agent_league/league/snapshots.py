@@ -145,8 +145,6 @@ async def season_of(store: Store, settings: LeagueSettings) -> Season:
 def told(season: Season, event: Event) -> bool:
     """Whether what can happen only once has happened, to a season that was taken up."""
     match event:
-        case SeasonOpened():
-            return True  # or there would be no snapshot of it
         case SeasonStarted():
             return season.stage is not Stage.REGISTRATION
         case RoundOpened():
@@ -157,7 +155,7 @@ def told(season: Season, event: Event) -> bool:
             return event.round_id <= season.closed_rounds
         case SeasonEnded():
             return season.stage is Stage.COMPLETED
-    return False
+    return isinstance(event, SeasonOpened)  # of a season that was not opened there is no snapshot
 
 
 class SnapshotKeeper:

@@ -96,7 +96,9 @@ class EventLog:
         self._sink = sink or Forgetful()
         self._seq = 0
         self._once: set[str] = set()
+        self._told: Callable[[Event], bool] = lambda event: False
         self._listeners: list[Listener] = []
+        self._skippable = True
         self._failure: StoreError | None = None
         self._failed = asyncio.Event()
 
@@ -108,12 +110,27 @@ class EventLog:
         """Whether anything of this remains when the process ends."""
         return type(self._sink) is not Forgetful
 
-    def listen(self, listener: Listener) -> None:
+    @property
+    def skippable(self) -> bool:
+        """Whether no listener must hear a season from its first event."""
+        return self._skippable
+
+    def listen(self, listener: Listener, *, whole: bool = True) -> None:
+        """Tell *listener* what happens; *whole*: it is lost if earlier events are skipped."""
         self._listeners.append(listener)
+        self._skippable = self._skippable and not whole
 
     def attach(self, sink: Sink) -> None:
         """Keep what is appended from now on in *sink*."""
         self._sink = sink
+
+    def skip(self, seq: int, told: Callable[[Event], bool]) -> None:
+        """Go on after event *seq* without hearing the first ones: *told* knows what they were.
+
+        A key for every match that ended would be too many to load. The store has them all, and
+        is the last to refuse what happened before.
+        """
+        self._seq, self._told = seq, told
 
     def replay(self, events: Iterable[Stored]) -> None:
         """Tell the listeners what happened before this log was opened."""
@@ -122,7 +139,7 @@ class EventLog:
 
     async def append(self, event: Event, transcript: Sequence[Json] = ()) -> bool:
         """Keep *event*; False if it had already happened. Either way, it is kept on return."""
-        if event.once is not None and event.once in self._once:
+        if self._had(event):
             await self.settled()
             return False
         self._take(self._seq + 1, event)
@@ -131,7 +148,7 @@ class EventLog:
 
     def note(self, event: Event) -> None:
         """Keep *event*, which nobody waits for: what follows it is not acknowledged before it is."""
-        if event.once is not None and event.once in self._once:
+        if self._had(event):
             return
         self._take(self._seq + 1, event)
         keeping = asyncio.ensure_future(self._sink.keep(Stored(self._seq, event)))
@@ -159,6 +176,9 @@ class EventLog:
             self._failure = error
             self._failed.set()
             raise
+
+    def _had(self, event: Event) -> bool:
+        return event.once is not None and (event.once in self._once or self._told(event))
 
     def _take(self, seq: int, event: Event) -> None:
         self._seq = seq

@@ -8,7 +8,7 @@ from agent_league.tournament.formats import (
     total_matches,
     total_rounds,
 )
-from agent_league.tournament.standings import TIEBREAKERS, Result, Scoring, Standing, Table
+from agent_league.tournament.standings import TIEBREAKERS, Result, Scoring, Standing, Sums, Table
 
 __all__ = [
     "FORMATS",
@@ -18,6 +18,7 @@ __all__ = [
     "Result",
     "Scoring",
     "Standing",
+    "Sums",
     "Table",
     "round_robin",
     "total_matches",

@@ -5,10 +5,10 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import groupby, repeat
 from operator import itemgetter
 from types import MappingProxyType
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from agent_league.vocabulary import PlayerId
 
@@ -98,6 +98,19 @@ class Standing:
         )
 
 
+class Sums(NamedTuple):
+    """What a table has added up."""
+
+    rows: list[Standing]
+    taken: list[dict[PlayerId, int]]
+    """For each row, the points that its player took from each rival."""
+
+    def points(self) -> list[list[int]]:
+        """Return the points that each took from each, itself included, in the order of the rows."""
+        rivals = [row.player for row in self.rows]
+        return [list(map(taken.get, rivals, repeat(0))) for taken in self.taken]
+
+
 class Table:
     """The rows of all players. Adding a result costs the same however many they are."""
 
@@ -113,6 +126,18 @@ class Table:
         first, second = self._rows[result.first], self._rows[result.second]
         self._add_to(first, second.player, result)
         self._add_to(second, first.player, result)
+
+    def copied(self) -> "Sums":
+        """Return what the results add up to, which later results leave as it is."""
+        return Sums(list(self._rows.values()), [dict(taken) for taken in self._taken.values()])
+
+    def take_up(self, rows: Iterable[Standing], points: Iterable[Iterable[int]]) -> None:
+        """Go on from *rows*; *points* are those that each took from each of them, in order."""
+        self._rows = {row.player: row for row in rows}
+        self._taken = {
+            player: defaultdict(int, zip(self._rows, taken, strict=True))
+            for player, taken in zip(self._rows, points, strict=True)
+        }
 
     def row(self, player: PlayerId) -> Standing:
         """Return the player's row, or raise KeyError."""
