@@ -83,6 +83,8 @@ ENVELOPE = {"protocol", "message_type", "sender", "timestamp", "conversation_id"
 def _said(entry: dict[str, Any]) -> str:
     if "error" in entry:
         return f"no answer: {entry['error']}"
+    if "cut" in entry:
+        return f"too long to be kept: {entry['cut'][:100]}"
     message = entry["message"]
     fields = {key: value for key, value in message.items() if key not in ENVELOPE}
     return f"{message.get('message_type', 'ok')} {json_module.dumps(fields)[:160]}"

@@ -12,6 +12,10 @@ ROOM = 8_000
 """How many bytes of it fit in one message, which may be 10 KB long with everything."""
 
 
+LONGEST, SHOWN = 7_800, 500
+"""How long a message is kept whole, and how much is shown of a longer one."""
+
+
 class Transcript:
     """The entries of one match, in the order in which they happened."""
 
@@ -20,8 +24,11 @@ class Transcript:
         self._entries: list[bytes] = []
 
     def add(self, route: bytes, key: bytes, body: bytes | Raw) -> None:
-        at = written(self._clock()).encode()
-        self._entries.append(b'{"at":"%b",%b,"%b":%b}' % (at, route, key, bytes(body)))
+        at, said = written(self._clock()).encode(), bytes(body)
+        if len(said) > LONGEST:  # nobody keeps a match from being reported by talking too much
+            shown = said[:SHOWN].decode(errors="replace")
+            key, said = b"cut", msgspec.json.encode(f"{shown}... ({len(said)} bytes)")
+        self._entries.append(b'{"at":"%b",%b,"%b":%b}' % (at, route, key, said))
 
     def parts(self) -> Sequence[list[Raw]]:
         """Return the entries in parts that each fit in a message; at least one, perhaps empty."""
