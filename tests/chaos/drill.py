@@ -132,9 +132,12 @@ class Drill:
             if self.processes["manager"].exitcode == 0:
                 return
             self._strike()
-        self.processes["manager"].join(within)
-        ended = self.processes["manager"].exitcode
-        assert ended == 0, f"seed {self.seed}: the league did not end ({ended})"
+        for _ in range(round(within)):
+            self.processes["manager"].join(1.0)
+            if self.processes["manager"].exitcode == 0:
+                return
+            self._start_the_dead()  # one that found no league to register in has ended
+        raise AssertionError(f"seed {self.seed}: the league did not end")
 
     def _strike(self) -> None:
         """Kill somebody, or everybody, and start again whoever is not there."""
@@ -147,6 +150,9 @@ class Drill:
                 os.kill(self.processes[name].pid or 0, signal.SIGKILL)
             self.processes[name].join()
             self.kills += 1
+        self._start_the_dead()
+
+    def _start_the_dead(self) -> None:
         for name, process in list(self.processes.items()):
             if not process.is_alive() and process.exitcode != 0:
                 self._start(name)

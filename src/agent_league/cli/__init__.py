@@ -49,7 +49,8 @@ def main() -> None:
         try:
             app()
         finally:
-            sys.stdout.flush()  # what is left to print may meet a closed pipe as well
+            if sys.stdout:  # what is left to print may meet a closed pipe as well
+                sys.stdout.flush()
     except BrokenPipeError:  # whoever read what we print has read enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)

@@ -80,6 +80,7 @@ class Referee(Member):
     def start(self, order: StartMatch) -> MatchAccepted:
         """Take the match and begin to play it, or say why not."""
         self._authenticate(order)
+        self.line(self.league_url).breaker.succeeded()  # whoever gives orders can take reports
         known = self._matches.get(order.match_id)
         if known is not None:
             known.order = order  # the league lost track of the match, and wrote a new ticket
