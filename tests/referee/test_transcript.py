@@ -104,6 +104,11 @@ def told(arena: Arena) -> list[Json]:
     return [*before, *arena.report["transcript"]]
 
 
+def hidden(message: Json) -> Json:
+    """Return *message* as a transcript shows it: with everything but its secret."""
+    return {**message, "auth_token": "***"}
+
+
 def test_a_match_is_told_from_the_invitations_to_the_results() -> None:
     arena, _ = contest(transcript=True)
     entries = told(arena)
@@ -115,7 +120,7 @@ def test_a_match_is_told_from_the_invitations_to_the_results() -> None:
     assert len(said) == 12
     assert [entry["at"] for entry in entries] == sorted(entry["at"] for entry in entries)
     sent = [entry["message"] for entry in entries if entry["to"] == "player:P01"]
-    assert sent == [arena.first.messages(kind)[0] for kind in (JOIN, CHOOSE, OVER)]
+    assert sent == [hidden(arena.first.messages(kind)[0]) for kind in (JOIN, CHOOSE, OVER)]
 
 
 def test_silence_and_correction_are_told_as_well() -> None:
@@ -142,6 +147,19 @@ def test_however_much_players_say_every_report_is_short_enough(size: int) -> Non
     assert all(len(json.dumps(heard.message)) < BODY_LIMIT for heard in frames)
     assert len(told(arena)) == 12
     assert sum(entry["message"].get("chatter") == "x" * size for entry in told(arena)) == 6
+
+
+@pytest.mark.parametrize("size", [7_600, 9_800, 100_000])
+def test_what_is_too_long_to_be_reported_is_cut_and_says_so(size: int) -> None:
+    arena, _ = contest({CHOOSE: talkative(size)}, transcript=True)
+    frames = [heard for heard in arena.league.heard if heard.kind in {REPORT, PART}]
+    assert all(len(json.dumps(heard.message)) < BODY_LIMIT for heard in frames)
+    entries = told(arena)
+    assert len(entries) == 12
+    (long,) = [entry for entry in entries if "cut" in entry]
+    assert (long["from"], long["to"]) == ("player:P01", "referee:REF01")
+    assert "CHOOSE_PARITY_RESPONSE" in long["cut"]
+    assert long["cut"].endswith(" bytes)")
 
 
 # A league
@@ -188,7 +206,7 @@ def test_a_long_game_arrives_whole_in_parts_that_the_league_takes() -> None:
     assert said[:2] == [JOIN, JOIN]
     assert said[-2:] == ["ok", "ok"]
     matches = [e for e in box.exchanges if e.url in {player_url(1), player_url(2)}]
-    sent = [e.message for e in matches if "match_id" in e.message]
+    sent = [hidden(e.message) for e in matches if "match_id" in e.message]
     assert [entry["message"] for entry in entries if entry["to"].startswith("player")] == sent
 
 

@@ -109,7 +109,8 @@ class Folder:
     def resume_command(self, league_id: str) -> str:
         """Return what to type to go on with a league."""
         where = "" if self.shared == SHARED else f" --shared {shlex.quote(str(self.shared))}"
-        store = f" --store {shlex.quote(self.address)}" if self.address else ""
+        unlocked = re.sub(r"(://[^:/@]+):[^@/]+@", r"\1@", self.address or "")  # no password shown
+        store = f" --store {shlex.quote(unlocked)}" if unlocked else ""
         return f"league resume {league_id}{where}{store}"
 
     def say_how_to_resume(self, league_id: str) -> None:

@@ -26,10 +26,11 @@ from agent_league.cli.folder import (
 )
 from agent_league.cli.report import season_document, table
 from agent_league.cli.screen import Screen, screen_for
-from agent_league.cli.terms import LEAGUE_ID, Legs, Players, Ports, Switch, terms
+from agent_league.cli.terms import Legs, Players, Ports, Switch, terms
 from agent_league.hosting import MANAGER_PORT, run
 from agent_league.local import LocalLeague, LocalPlan
 from agent_league.player import load_brain
+from agent_league.sdk import ConfigLoader
 from agent_league.store import Event
 from agent_league.store.events import SeasonEnded, SeasonStarted
 from agent_league.store.log import LeagueRow
@@ -122,12 +123,13 @@ def play(
             raise UsageError(f"{row.league_id} was not played from here", "league resume")
         return play_out(plan, folder, display, json=json)
     chosen = _dealt(strategy, players)
-    league_id = free_id(LEAGUE_ID, rows)
+    wanted = ConfigLoader(shared).load_system().default_league_id
+    league_id = free_id(wanted, rows)
     if rows:
         earlier = f"{len(rows)} earlier league{'s' if len(rows) > 1 else ''}"
         print(f"{folder.name} holds {earlier}; this one is {league_id}.", file=sys.stderr)
     base = terms(
-        seed, players, shared, LEAGUE_ID, legs=legs, awaited_referees=referees, assignment=assign
+        seed, players, shared, wanted, legs=legs, awaited_referees=referees, assignment=assign
     )
     settings = replace(base, league_id=league_id)
     plan = LocalPlan(
@@ -237,10 +239,10 @@ def _conclude(league: LocalLeague, seconds: float) -> None:
     rows = season.standings()
     console = Console(highlight=False)
     console.print(table(rows))
-    lost = sum(ended.status == "TECHNICAL_LOSS" for ended in season.results.values())
+    lost = season.tally["TECHNICAL_LOSS"]
     best = rows[0]
     said = f"\nChampion: {best.display_name} ({best.player_id}) {best.points} points"
-    totals = f"[{len(season.results)} matches, {lost} technical losses, {seconds:.1f} s]"
+    totals = f"[{season.played} matches, {lost} technical losses, {seconds:.1f} s]"
     console.print(Text(f"{said}   {totals}", style="bold"), soft_wrap=True)
     print(
         "",

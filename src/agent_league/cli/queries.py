@@ -1,17 +1,23 @@
 """`league status | standings | schedule | stats`: questions to a running league."""
 
 import json as json_module
+from pathlib import Path
 from typing import Any
 
+import msgspec
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from agent_league.cli.agents import LEAGUE
 from agent_league.cli.endings import UsageError
+from agent_league.cli.folder import SHARED, Folder, StoreAddress
 from agent_league.cli.report import SCHEMA_VERSION, table
 from agent_league.cli.terms import Switch
 from agent_league.hosting import run
+from agent_league.league import LeagueSettings
+from agent_league.league.season import Season
+from agent_league.league.snapshots import season_of
 from agent_league.transport.exchange import Answer
 from agent_league.transport.http_client import HttpClient
 
@@ -38,17 +44,30 @@ def status(*, league: str = LEAGUE, json: Switch = False) -> None:
     return None
 
 
-def standings(*, league: str = LEAGUE, json: Switch = False) -> None:
-    """Show the table of a running league.
+def standings(
+    *,
+    league: str = LEAGUE,
+    stored: str | None = None,
+    shared: Path = SHARED,
+    store: StoreAddress = None,
+    json: Switch = False,
+) -> None:
+    """Show the table of a league that is running, or of one that is kept.
 
     Parameters
     ----------
     league
         The league manager's address.
+    stored
+        The id of a league in the folder, to read instead.
+    shared
+        The folder in which leagues are kept.
+    store
+        Another store than the one in that folder.
     json
         Print one JSON document.
     """
-    found = _asked(league, "standings")
+    found = _read(Folder(shared, store), stored) if stored else _asked(league, "standings")
     return _print_json(found) if json else _print(table(found["standings"]))
 
 
@@ -97,6 +116,18 @@ def stats(player: str, /, *, league: str = LEAGUE, json: Switch = False) -> None
     record = "  ".join(f"{key} {found.get(key)}" for key in keys)
     head = Text(f"{found['player_id']} {found['display_name']} ({found['state']})  {record}")
     return _print(head, _columns(found["matches"], "match_id", "winner", "status", "termination"))
+
+
+def _read(folder: Folder, league_id: str) -> dict[str, Any]:
+    async def season() -> Season:
+        async with folder.store() as kept:
+            if kept is None:
+                raise UsageError("nothing is kept in memory", "give a --store")
+            settings = LeagueSettings.read(await kept.settings(league_id))
+            return await season_of(kept, settings)
+
+    read = run(season())
+    return {"round_id": read.round_id, "standings": msgspec.to_builtins(read.standings())}
 
 
 def _asked(league: str, page: str) -> dict[str, Any]:

@@ -73,7 +73,7 @@ class PlainScreen:
             small = total_matches(len(season.players), season.settings.legs) <= SMALL_LEAGUE
             return f"  {match_line(event, season)}" if small else None
         if isinstance(event, RoundClosed):
-            played = f"{len(season.results)} matches played"
+            played = f"{season.played} matches played"
             return f"Round {event.round_id}/{season.total_rounds} over, {played}"
         return member_line(event)
 
@@ -108,7 +108,7 @@ class LiveScreen:
             said = f"Round {event.round_id}/{season.total_rounds}"
             self._bar.update(self._task, description=said, total=total)
         elif isinstance(event, MatchEnded):
-            self._bar.update(self._task, completed=len(season.results))
+            self._bar.update(self._task, completed=season.played)
             self._last.append(match_line(event, season))
         elif line := member_line(event):
             self._last.append(line)

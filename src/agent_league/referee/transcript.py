@@ -1,5 +1,6 @@
 """What was said in a match, word for word, with the time: enough to see it all again."""
 
+import re
 from collections.abc import Iterator, Sequence
 
 import msgspec
@@ -12,6 +13,7 @@ ROOM = 8_000
 """How many bytes of it fit in one message, which may be 10 KB long with everything."""
 
 
+_SECRET = re.compile(rb'("(?:auth_token|ticket)"\s*:\s*)"(?:[^"\\]|\\.)*"')
 LONGEST, SHOWN = 7_800, 500
 """How long a message is kept whole, and how much is shown of a longer one."""
 
@@ -24,7 +26,8 @@ class Transcript:
         self._entries: list[bytes] = []
 
     def add(self, route: bytes, key: bytes, body: bytes | Raw) -> None:
-        at, said = written(self._clock()).encode(), bytes(body)
+        at = written(self._clock()).encode()
+        said = _SECRET.sub(rb'\1"***"', bytes(body))  # a stranger may send even its own token
         if len(said) > LONGEST:  # nobody keeps a match from being reported by talking too much
             shown = said[:SHOWN].decode(errors="replace")
             key, said = b"cut", msgspec.json.encode(f"{shown}... ({len(said)} bytes)")

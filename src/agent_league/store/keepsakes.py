@@ -47,18 +47,20 @@ class Diary:
     def write(self, seen: object) -> None:
         self._path.parent.mkdir(parents=True, exist_ok=True)
         with self._path.open("ab") as file:
-            file.write(msgspec.json.encode(seen) + b"\n")
+            # A line that was cut off ends here, and does not take this one with it.
+            file.write(b"\n" + msgspec.json.encode(seen) + b"\n")
 
     def read(self, kind: Callable[..., T]) -> list[T]:
-        """Return every line as a *kind*; one that was cut off in the middle is left out."""
+        """Return every line as a *kind*; one that is none, or was cut off, is left out."""
         if not self._path.exists():
             return []
         lines = self._path.read_bytes().splitlines()
-        return [kind(*fields) for line in lines if (fields := _fields(line)) is not None]
+        seen = [_read(kind, line) for line in lines if line]
+        return [one for one in seen if one is not None]
 
 
-def _fields(line: bytes) -> list[object] | None:
+def _read(kind: Callable[..., T], line: bytes) -> T | None:
     try:
-        return msgspec.json.decode(line, type=list[object])
-    except msgspec.DecodeError:
+        return kind(*msgspec.json.decode(line, type=list[object]))
+    except (msgspec.DecodeError, TypeError):
         return None

@@ -1,0 +1,137 @@
+"""The files of a folder: written by `league init`, changed by people, and then obeyed."""
+
+import json
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agent_league.sdk import ConfigLoader
+from cli.league_command import PLAIN, league
+
+FIRST = "league_2025_even_odd"
+QUICK = ("--players", "2", "--port-base", "0", "--json")
+
+
+@pytest.fixture
+def shared(tmp_path: Path) -> Path:
+    return tmp_path / "SHARED"
+
+
+def written(shared: Path, file: str, changes: dict[str, Any]) -> Path:
+    """Write a configuration file that says only *changes*."""
+    path = shared / "config" / file
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(changes), encoding="utf-8")
+    return path
+
+
+def played(shared: Path, *arguments: str) -> dict[str, Any]:
+    done = league("play", *QUICK, *arguments, "--shared", str(shared))
+    assert done.returncode == 0, done.stderr
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+def test_the_files_that_init_writes_are_read_and_played_by(shared: Path) -> None:
+    done = league("init", "--shared", str(shared))
+    assert done.returncode == 0, done.stderr
+    files = [Path(line) for line in done.stdout.splitlines()]
+    assert sorted(files) == sorted(path for path in shared.rglob("*") if path.is_file())
+    assert len(files) == 6
+    assert f"league play --shared {shared}" in done.stderr
+    loader = ConfigLoader(shared)
+    assert loader.load_league(FIRST).league_id == loader.load_system().default_league_id == FIRST
+    loader.load_agents(), loader.load_games_registry()
+    loader.load_referee_defaults(), loader.load_player_defaults()
+    assert played(shared)["totals"]["matches"] == 1
+
+
+def test_init_leaves_alone_what_is_there(shared: Path) -> None:
+    path = written(shared, "system.json", {"timeouts": {"move_timeout_sec": 7}})
+    body = path.read_bytes()
+    first = league("init", "my_league", "--shared", str(shared))
+    assert len(first.stdout.splitlines()) == 5
+    assert path.read_bytes() == body
+    again = league("init", "my_league", "--shared", str(shared))
+    assert (again.returncode, again.stdout) == (0, "")
+    assert "Every file is there already" in again.stderr
+
+
+@pytest.mark.parametrize(
+    ("file", "body", "said"),
+    [
+        (
+            "system.json",
+            {"timeouts": {"move_timeout": 7}},
+            ("timeouts", "did you mean 'move_timeout_sec'?"),
+        ),
+        ("system.json", {"timeout": {}}, ("timeout", "did you mean 'timeouts'?")),
+        ("system.json", {"timeouts": {"move_timeout_sec": "7"}}, ("timeouts.move_timeout_sec",)),
+        (
+            f"leagues/{FIRST}.json",
+            {"league_id": FIRST, "leg": 2},
+            ("leg", "did you mean 'legs'?"),
+        ),
+        (f"leagues/{FIRST}.json", {"league_id": "other"}, ("league_id", "as the file is called")),
+        (
+            f"leagues/{FIRST}.json",
+            {"league_id": FIRST, "game_type": "even_od"},
+            ("game_type", "did you mean 'even_odd'?"),
+        ),
+    ],
+)
+def test_a_wrong_file_is_named_with_the_key_and_what_was_meant(
+    shared: Path, file: str, body: dict[str, Any], said: tuple[str, ...]
+) -> None:
+    path = written(shared, file, body)
+    done = league("play", "--players", "2", "--port-base", "0", "--shared", str(shared))
+    assert done.returncode == 2
+    assert file in done.stderr
+    assert path.name in done.stderr
+    for words in said:
+        assert words in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not (shared / "state").exists()
+
+
+def test_a_file_that_is_no_json_is_named(shared: Path) -> None:
+    path = written(shared, "system.json", {})
+    path.write_text("{", encoding="utf-8")
+    done = league("play", *QUICK, "--shared", str(shared))
+    assert done.returncode == 2
+    assert json.loads(done.stdout)["error"]["message"].startswith(str(path))
+
+
+def test_the_time_for_a_move_is_what_the_file_says(shared: Path) -> None:
+    written(shared, "system.json", {"timeouts": {"move_timeout_sec": 7}})
+    played(shared)
+    done = league("replay", "R1M1", "--json", "--shared", str(shared))
+    said = [entry["message"] for entry in json.loads(done.stdout)["messages"]]
+    calls = [one for one in said if one.get("message_type") == "CHOOSE_PARITY_CALL"]
+    assert len(calls) == 2
+    for call in calls:
+        window = datetime.fromisoformat(call["deadline"]) - datetime.fromisoformat(
+            call["timestamp"]
+        )
+        assert 6.9 < window.total_seconds() < 7.1
+
+
+def test_flags_win_over_the_environment_and_that_over_the_files(
+    shared: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written(shared, f"leagues/{FIRST}.json", {"league_id": FIRST, "legs": 2})
+    assert played(shared)["totals"]["matches"] == 2
+    monkeypatch.setitem(PLAIN, "LEAGUE_PLAY_LEGS", "3")
+    monkeypatch.setitem(PLAIN, "LEAGUE_PLAY_SEED", "from outside")
+    around = played(shared)
+    assert (around["totals"]["matches"], around["seed"]) == (3, "from outside")
+    flagged = played(shared, "--legs", "1", "--seed", "flag")
+    assert (flagged["totals"]["matches"], flagged["seed"]) == (1, "flag")
+
+
+def test_what_a_match_is_worth_is_what_the_file_says(shared: Path) -> None:
+    scoring = {"win_points": 10, "draw_points": 5, "loss_points": 0, "technical_loss_points": 0}
+    written(shared, f"leagues/{FIRST}.json", {"league_id": FIRST, "scoring": scoring})
+    assert sum(row["points"] for row in played(shared)["standings"]) == 10
