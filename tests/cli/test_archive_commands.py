@@ -119,7 +119,7 @@ def test_the_log_shows_every_event_or_those_that_match(archive: Archive) -> None
     lines = archive.run("log").splitlines()
     assert [int(line.split()[0]) for line in lines] == list(range(1, len(lines) + 1))
     kinds = [line.split()[2] for line in lines]
-    assert (kinds[0], kinds[-1]) == ("season_opened", "season_ended")
+    assert (kinds[0], kinds[-1]) == ("season_opened", "farewell_said")
     assert kinds.count("match_ended") == 6
     some = archive.run("log", FIRST, "--grep", "match_ended.*R[12]M1").splitlines()
     assert some == [line for line in lines if re.search("match_ended.*R[12]M1", line)]

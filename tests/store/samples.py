@@ -7,6 +7,7 @@ from agent_league.store.events import (
     AgentRegistered,
     AgentSuspended,
     Event,
+    FarewellSaid,
     MatchAssigned,
     MatchEnded,
     RoundClosed,
@@ -94,6 +95,7 @@ SEASON: Sequence[Event] = (
     *_round(2, [("P01", "P03"), ("P02", "P04")], 21),
     *_round(3, [("P01", "P04"), ("P02", "P03")], 31),
     SeasonEnded(at=_at(40), champion="P01"),
+    FarewellSaid(at=_at(41)),
 )
 
 

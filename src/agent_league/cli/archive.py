@@ -21,6 +21,7 @@ from agent_league.league.season import Season
 from agent_league.protocol.fields import moment
 from agent_league.sdk import export as export_files
 from agent_league.store import Event
+from agent_league.store.events import FarewellSaid
 from agent_league.store.log import LeagueRow, Store, Stored
 
 LOOK_AGAIN = 0.5
@@ -147,7 +148,7 @@ async def _events(store: Store, league_id: str, *, follow: bool) -> AsyncIterato
             for stored in page:
                 yield stored
                 after = stored.seq
-                ended = ended or type(stored.event).__name__ == "SeasonEnded"
+                ended = ended or isinstance(stored.event, FarewellSaid)
         if not follow or ended:
             return
         await asyncio.sleep(LOOK_AGAIN)  # another process writes; a file cannot wake us

@@ -15,6 +15,7 @@ from agent_league.league.watch import Watch
 from agent_league.protocol import Role
 from agent_league.store import EventLog
 from agent_league.store.events import (
+    FarewellSaid,
     MatchEnded,
     RoundClosed,
     RoundOpened,
@@ -53,7 +54,7 @@ class Conductor:
             if self._season.stage is Stage.REGISTRATION:
                 await self._may_start.wait()
                 await self._start()
-            else:
+            elif self._season.stage is Stage.PLAYING:
                 await self._look_around()
             for round_id in range(self._season.closed_rounds + 1, self._season.total_rounds + 1):
                 await self._play_round(round_id)
@@ -142,6 +143,7 @@ class Conductor:
         self._herald.tell(notice, Urgency.FAREWELL)
         await self._events.append(SeasonEnded(at=self._now(), champion=champion))
         await self._herald.drained(self._settings.farewell)
+        await self._events.append(FarewellSaid(at=self._now()))
 
     def _table_changed(self) -> None:
         """Send the table at once, or, if it was sent just now, a moment later."""

@@ -147,3 +147,11 @@ class SeasonEnded(Event, frozen=True, kw_only=True, tag="season_ended"):
     @property
     def once(self) -> str | None:
         return "season_ended"
+
+
+class FarewellSaid(Event, frozen=True, kw_only=True, tag="farewell_said"):
+    """Everybody who could be reached has been told how the season ended; nothing is left to do."""
+
+    @property
+    def once(self) -> str | None:
+        return "farewell_said"

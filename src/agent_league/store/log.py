@@ -43,7 +43,7 @@ class LeagueRow(NamedTuple):
     settings: str
     matches: int
     ended: int
-    """1 when its season has ended, else 0."""
+    """1 when its season has ended and everybody was told, else 0."""
 
 
 class Store(Protocol):

@@ -59,7 +59,7 @@ SELECT_LEAGUES: Final = (
     # Both counts are read from the index of what happens once, not from the events.
     "(SELECT COUNT(*) FROM events e WHERE e.league_id = l.league_id AND once IS NOT NULL "
     "AND substr(once, 1, 12) = 'match_ended:'), "
-    "(SELECT COUNT(*) FROM events e WHERE e.league_id = l.league_id AND once = 'season_ended') "
+    "(SELECT COUNT(*) FROM events e WHERE e.league_id = l.league_id AND once = 'farewell_said') "
     "FROM leagues l ORDER BY opened_at, league_id"
 )
 SELECT_SETTINGS: Final = "SELECT settings FROM leagues WHERE league_id = ?"
