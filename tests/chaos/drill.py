@@ -80,7 +80,10 @@ class WitnessedPlan(RefereePlan):
 
 def be_manager(seed: int, folder: Folder, port: int) -> None:
     _quietly()
-    manage(settings(seed), folder, LOOPBACK, port)
+    terms = settings(seed)
+    over = any(row.ended for row in folder.leagues() if row.league_id == terms.league_id)
+    if not over:  # killed after its last word: the same command would open another league
+        manage(terms, folder, LOOPBACK, port)
 
 
 def be_member(plan: Any, port: int) -> None:
