@@ -48,7 +48,9 @@ class Watch:
         self.arriving.add(entry.agent_id)
         try:
             patience = self._manager.patience.register_player
-            if not await self._answers(entry, patience):
+            if await self._answers(entry, patience):
+                await self._recovered(entry.agent_id)
+            else:
                 await self._suspend(entry, "never answered after registration")
         finally:
             self.arriving.discard(entry.agent_id)
@@ -87,13 +89,17 @@ class Watch:
 
     async def _await_recovery(self, agent_id: str) -> None:
         if await self._answers(self._roster[agent_id], float("inf"), first_delay=1.0):
-            entry = self._roster[agent_id]
-            self._missed[agent_id] = 0
-            self._manager.line(entry.endpoint).breaker.succeeded()
-            if entry.state is Lifecycle.SUSPENDED:
-                at = written(self._manager.clock())
-                await self._append(AgentRecovered(at=at, agent_id=agent_id))
-                self._back(entry)
+            await self._recovered(agent_id)
+
+    async def _recovered(self, agent_id: str) -> None:
+        """Take an agent that answers again back at once; one that was never away, too."""
+        entry = self._roster[agent_id]
+        self._missed[agent_id] = 0
+        self._manager.line(entry.endpoint).breaker.succeeded()
+        if entry.state is Lifecycle.SUSPENDED:
+            at = written(self._manager.clock())
+            await self._append(AgentRecovered(at=at, agent_id=agent_id))
+            self._back(entry)
 
     async def _answers(self, entry: Entry, patience: float, first_delay: float = 0.0) -> bool:
         """Probe again and again, ever more slowly, until something answers."""
