@@ -89,11 +89,13 @@ class Folder:
                 return LeagueSettings.read(row.settings)
         return replace(settings, league_id=free_id(settings.league_id, rows))
 
-    def save(self, plan: LocalPlan) -> None:
-        """Remember which agents a league was played with, so that it can be resumed."""
+    def saved(self, plan: LocalPlan) -> LocalPlan:
+        """Return *plan* with a place for what its agents keep, where it can be found to resume."""
         state = self.state(plan.settings.league_id)
+        placed = replace(plan, state=state)
         if state is not None:
-            plan.save(state / "plan.json")
+            placed.save(state / "plan.json")
+        return placed
 
     def plan(self, league_id: str) -> LocalPlan | None:
         """Return which agents a league was played with, if it was played from here."""

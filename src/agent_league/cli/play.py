@@ -132,15 +132,8 @@ def play(
         seed, players, shared, wanted, legs=legs, awaited_referees=referees, assignment=assign
     )
     settings = replace(base, league_id=league_id)
-    plan = LocalPlan(
-        settings,
-        chosen,
-        _names(chosen),
-        referees=referees,
-        port_base=port_base,
-        state=folder.state(league_id),
-    )
-    folder.save(plan)
+    plan = LocalPlan(settings, chosen, _names(chosen), referees=referees, port_base=port_base)
+    plan = folder.saved(plan)
     return play_out(plan, folder, display, json=json)
 
 

@@ -74,16 +74,8 @@ def start(
         awaited_referees=referees,
     )
     settings = folder.taken_up(wanted)
-    plan = LocalPlan(
-        settings,
-        (),
-        (),
-        referees=referees,
-        port_base=port_base,
-        host=host,
-        state=folder.state(settings.league_id),
-    )
-    folder.save(plan)
+    plan = LocalPlan(settings, (), (), referees=referees, port_base=port_base, host=host)
+    plan = folder.saved(plan)
     try:
         with LocalLeague(plan) as league:
             _invite(league)
