@@ -27,6 +27,7 @@ GENERATED = re.compile(r"(<!-- generated: (\w+) -->\n).*?(<!-- end -->)", re.DOT
 PEOPLE = {Role.LEAGUE: "league", Role.REFEREE: "referee", Role.PLAYER: "player"}
 WORDS = {
     inspect.AnyType: "any JSON",
+    inspect.RawType: "any JSON",
     inspect.BoolType: "boolean",
     inspect.DictType: "object",
     inspect.FloatType: "number",

@@ -554,7 +554,7 @@ def test_a_player_that_never_answers_is_suspended_and_loses_its_matches_at_once(
 
 def test_a_player_that_goes_is_suspended_and_one_that_comes_back_plays_again() -> None:
     async def main() -> None:
-        box = Box(FOUR * 2, guests=1, announcement_lead=5.0)
+        box = Box(FOUR * 2, guests=1, announcement_lead=4.0)
         guest = box.guest(Scripted("?"))
         await box.open()
         await box.fill()

@@ -1,6 +1,7 @@
 from typing import Any
 
 import pytest
+from msgspec import Raw
 
 from agent_league.league import LeagueManager, LeagueSettings
 from agent_league.league.season import Season
@@ -225,6 +226,11 @@ def test_a_match_that_was_given_to_another_referee_counts_only_from_that_one() -
         await manager.close()
 
     run(main())
+
+
+def test_a_transcript_that_no_store_could_keep_is_refused() -> None:
+    said = [Raw(b'{"message":"\xff"}')]
+    assert refused(result(FIRST), transcript=said) is ErrorCode.INVALID_FIELD_VALUE
 
 
 def test_the_same_loser_named_twice_loses_once() -> None:

@@ -4,6 +4,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
+import msgspec
 import pytest
 
 from agent_league.agent import BODY_LIMIT
@@ -73,7 +74,7 @@ def test_the_parts_together_are_the_whole_in_its_order() -> None:
 def test_entries_tell_who_said_what_to_whom_and_when() -> None:
     async def main() -> list[Json]:
         said = Transcript(clock)
-        witness = Stenographer(said, "referee:REF01", 'player:"P01"')
+        witness = Stenographer(said, "referee:REF01", 'player:"P01"', "tck_1")
         witness.sent(b'{"message_type":"GAME_OVER"}')
         witness.heard(b'{"status":"ok"}')
         witness.missed(LateError("nothing within 5 s"))
@@ -169,11 +170,12 @@ class Keeping:
     """A sink that remembers what was said in each match."""
 
     def __init__(self) -> None:
-        self.said: dict[str, Sequence[Json]] = {}
+        self.said: dict[str, Sequence[Json | msgspec.Raw]] = {}
 
-    async def keep(self, stored: Stored) -> None:
-        if stored.transcript:
-            self.said[getattr(stored.event, "match_id", "")] = stored.transcript
+    async def keep(self, *kept: Stored) -> None:
+        for stored in kept:
+            if stored.transcript:
+                self.said[getattr(stored.event, "match_id", "")] = stored.transcript
 
     async def settled(self) -> None:
         """There is nothing to wait for."""
@@ -184,7 +186,7 @@ def kept(box: Box) -> dict[str, list[Any]]:
     sink = Keeping()
     box.events.attach(sink)
     played(box)
-    said: dict[str, list[Any]] = json.loads(json.dumps(sink.said, default=json.loads))
+    said: dict[str, list[Any]] = json.loads(msgspec.json.encode(sink.said))
     return said
 
 

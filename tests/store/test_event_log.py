@@ -5,6 +5,7 @@ from collections.abc import Awaitable
 
 from agent_league.store import EventLog, Stored, StoreError
 from agent_league.store.events import Event
+from agent_league.store.log import SOON
 from store.samples import SEASON, STORED, recovered
 from timewarp import run
 
@@ -17,8 +18,8 @@ class Gate:
         self.broken = False
         self.asked: list[Stored] = []
 
-    def keep(self, stored: Stored) -> Awaitable[None]:
-        self.asked.append(stored)
+    def keep(self, *kept: Stored) -> Awaitable[None]:
+        self.asked.extend(kept)
         return self.settled()
 
     async def settled(self) -> None:
@@ -93,5 +94,38 @@ def test_a_replayed_event_is_heard_and_not_kept_again() -> None:
         assert gate.asked == []
         await log.append(recovered(1))
         assert gate.asked == [Stored(len(SEASON) + 1, recovered(1))]
+
+    run(scenario())
+
+
+def test_what_is_only_noted_shares_the_sync_of_what_follows_it() -> None:
+    async def scenario() -> None:
+        gate = Gate()
+        log = EventLog(gate)
+        log.note(SEASON[0])
+        assert gate.asked == []
+        appending = asyncio.ensure_future(log.append(SEASON[1]))
+        await asyncio.sleep(0)
+        assert gate.asked == list(STORED[:2])
+        gate.opened.set()
+        await appending
+        await asyncio.sleep(1)
+        assert gate.asked == list(STORED[:2])
+
+    run(scenario())
+
+
+def test_what_is_noted_is_kept_soon_though_nothing_follows() -> None:
+    async def scenario() -> None:
+        gate = Gate()
+        gate.opened.set()
+        log = EventLog(gate)
+        log.note(SEASON[0])
+        log.note(SEASON[1])
+        await asyncio.sleep(2 * SOON)
+        assert gate.asked == list(STORED[:2])
+        log.note(SEASON[2])
+        await log.settled()
+        assert gate.asked == list(STORED[:3])
 
     run(scenario())

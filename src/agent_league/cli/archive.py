@@ -71,7 +71,10 @@ def replay(
 async def _transcript(folder: Folder, league_id: str, match: str) -> list[dict[str, Any]]:
     async with folder.store() as store:
         found = await store.transcript(league_id, match) if store else None
-    entries: list[dict[str, Any]] = msgspec.json.decode(found) if found else []
+    try:
+        entries = msgspec.json.decode(found or "[]", type=list[dict[str, Any]])
+    except msgspec.DecodeError as error:  # a referee may report what it likes
+        raise UsageError(f"what was said in {match} was reported as nonsense: {error}") from error
     if not entries:
         hint = "league log shows which matches were played"
         raise UsageError(f"nothing is known of what was said in {match}", hint)

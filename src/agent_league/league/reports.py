@@ -1,5 +1,9 @@
 """What a report is worth: from whom it counts, and what follows from it."""
 
+from collections.abc import Sequence
+
+from msgspec import Raw
+
 from agent_league.league.roster import Entry
 from agent_league.league.season import Season
 from agent_league.protocol import ErrorCode, ProtocolError, Role, tokens
@@ -22,6 +26,7 @@ def judged(report: ResultReport, referee: Entry, season: Season, at: str) -> Mat
     if match is None or report.match_id in season.results:
         return None
     _check_result(report.result, match)
+    _check_readable(report.transcript)
     losers = _losers(report.result, match)
     return MatchEnded(
         at=at,
@@ -64,6 +69,14 @@ def _check_result(result: ReportedResult, match: ScheduledMatch) -> None:
             "result.technical_losses: expected players of this match, the winner not among them"
         )
         raise _impossible(detail, "result.technical_losses")
+
+
+def _check_readable(transcript: Sequence[Raw]) -> None:
+    """Refuse what no store could keep: so far the entries were passed over, not read."""
+    try:
+        b"".join(transcript).decode()
+    except UnicodeDecodeError as error:
+        raise _impossible(f"transcript: expected UTF-8, got {error.reason}", "transcript") from None
 
 
 def _impossible(detail: str, field: str) -> ProtocolError:

@@ -2,7 +2,7 @@
 
 from typing import ClassVar, Literal
 
-from msgspec import Struct, field
+from msgspec import Raw, Struct, field
 
 from agent_league.protocol.fields import (
     Count,
@@ -237,5 +237,5 @@ class ResultReport(Notice, frozen=True, kw_only=True, tag="MATCH_RESULT_REPORT")
     game_type: Text
     result: ReportedResult
     ticket: str | None = None
-    transcript: list[Json] = field(default_factory=list)
+    transcript: list[Raw] = field(default_factory=list)
     """What was said in the match, in order: when, by whom, to whom, and the message."""

@@ -50,8 +50,8 @@ class Seated:
         self._opponent: Contestant = order.players[1 - seat]
         self._line = referee.line(self._me.endpoint)
         player = f"{Role.PLAYER}:{self._me.player_id}"
-        writes = order.transcript
-        self._witness = Stenographer(transcript, referee.sender, player) if writes else None
+        writer = Stenographer(transcript, referee.sender, player, self._me.ticket)
+        self._witness = writer if order.transcript else None
         self._chance = Random(f"{order.seed}|{seat}") if order.retry.jitter else None
 
     @property

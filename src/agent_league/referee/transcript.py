@@ -14,6 +14,7 @@ ROOM = 8_000
 
 
 _SECRET = re.compile(rb'("(?:auth_token|ticket)"\s*:\s*)"(?:[^"\\]|\\.)*"')
+HIDDEN = b'"***"'
 LONGEST, SHOWN = 7_800, 500
 """How long a message is kept whole, and how much is shown of a longer one."""
 
@@ -25,13 +26,12 @@ class Transcript:
         self._clock = clock
         self._entries: list[bytes] = []
 
-    def add(self, route: bytes, key: bytes, body: bytes | Raw) -> None:
+    def add(self, route: bytes, key: bytes, body: bytes) -> None:
+        if len(body) > LONGEST:  # nobody keeps a match from being reported by talking too much
+            shown = body[:SHOWN].decode(errors="replace")
+            key, body = b"cut", msgspec.json.encode(f"{shown}... ({len(body)} bytes)")
         at = written(self._clock()).encode()
-        said = _SECRET.sub(rb'\1"***"', bytes(body))  # a stranger may send even its own token
-        if len(said) > LONGEST:  # nobody keeps a match from being reported by talking too much
-            shown = said[:SHOWN].decode(errors="replace")
-            key, said = b"cut", msgspec.json.encode(f"{shown}... ({len(said)} bytes)")
-        self._entries.append(b'{"at":"%b",%b,"%b":%b}' % (at, route, key, said))
+        self._entries.append(b'{"at":"%b",%b,"%b":%b}' % (at, route, key, body))
 
     def parts(self) -> Sequence[list[Raw]]:
         """Return the entries in parts that each fit in a message; at least one, perhaps empty."""
@@ -49,20 +49,28 @@ class Transcript:
         return iter(self._entries)
 
 
+def _without_secrets(body: bytes) -> bytes:
+    """Hide what a stranger may send: even its own token."""
+    if b'"auth_token"' in body or b'"ticket"' in body:
+        return _SECRET.sub(rb"\1" + HIDDEN, body)
+    return body
+
+
 class Stenographer:
     """Writes down what goes to and fro between the referee and one player."""
 
-    def __init__(self, transcript: Transcript, referee: str, player: str) -> None:
+    def __init__(self, transcript: Transcript, referee: str, player: str, ticket: str) -> None:
         self._transcript = transcript
+        self._ticket = msgspec.json.encode(ticket)
         one, other = msgspec.json.encode(referee), msgspec.json.encode(player)
         self._out = b'"from":%b,"to":%b' % (one, other)
         self._back = b'"from":%b,"to":%b' % (other, one)
 
     def sent(self, body: bytes) -> None:
-        self._transcript.add(self._out, b"message", body)
+        self._transcript.add(self._out, b"message", body.replace(self._ticket, HIDDEN))
 
     def heard(self, body: bytes | Raw) -> None:
-        self._transcript.add(self._back, b"message", body)
+        self._transcript.add(self._back, b"message", _without_secrets(bytes(body)))
 
     def missed(self, error: NoAnswerError) -> None:
         said = msgspec.json.encode(f"{error.code} {str(error)[:300]}")

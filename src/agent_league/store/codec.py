@@ -1,6 +1,6 @@
 """Events as rows, and rows as events, whatever version wrote them."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, NamedTuple, TypeAlias, Union
 
@@ -13,6 +13,8 @@ from agent_league.vocabulary import Json
 
 Statement: TypeAlias = tuple[str, Sequence[Any]]
 """SQL, and its parameters."""
+Rows: TypeAlias = Mapping[str, Sequence[Sequence[Any]]]
+"""What goes into one transaction: the rows for each statement."""
 
 
 def _declared() -> Iterator[type[Event]]:
@@ -49,8 +51,12 @@ class EventRow(NamedTuple):
     body: str
 
 
-def statements(league_id: str, kept: Stored) -> list[Statement]:
-    """Return what writes an event down, or raise `StoreError` if that cannot be written."""
+def statements(league_id: str, kept: Iterable[Stored]) -> list[Statement]:
+    """Return what writes events down, or raise `StoreError` if one cannot be written."""
+    return [statement for stored in kept for statement in _statements(league_id, stored)]
+
+
+def _statements(league_id: str, kept: Stored) -> list[Statement]:
     try:
         said: list[Statement] = [(schema.INSERT_EVENT, (league_id, *row(kept)))]
         match_id = getattr(kept.event, "match_id", None)
@@ -60,6 +66,14 @@ def statements(league_id: str, kept: Stored) -> list[Statement]:
     except (TypeError, ValueError) as error:  # an object, or half a character
         raise StoreError(f"event {kept.seq} cannot be written down: {error}") from error
     return said
+
+
+def grouped(statements: Iterable[Statement]) -> Rows:
+    """Return the rows for each statement, in their order."""
+    rows: dict[str, list[Sequence[Any]]] = {}
+    for sql, parameters in statements:
+        rows.setdefault(sql, []).append(parameters)
+    return rows
 
 
 def row(stored: Stored) -> EventRow:

@@ -4,11 +4,16 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from typing import NamedTuple, Protocol, TypeAlias
 
+from msgspec import Raw
+
 from agent_league.protocol import LeagueError
 from agent_league.store.events import Event
 from agent_league.vocabulary import Json
 
 Listener: TypeAlias = Callable[[Event], None]
+
+SOON = 0.05
+"""Seconds that what nobody waits for may wait for company: a sync of its own is dear."""
 
 
 class StoreError(LeagueError):
@@ -20,14 +25,14 @@ class Stored(NamedTuple):
 
     seq: int
     event: Event
-    transcript: Sequence[Json] = ()
+    transcript: Sequence[Json | Raw] = ()
 
 
 class Sink(Protocol):
     """Where events go to stay."""
 
-    def keep(self, stored: Stored) -> Awaitable[None]:
-        """Return when *stored*, and all before it, survives whatever is promised to be survived."""
+    def keep(self, *kept: Stored) -> Awaitable[None]:
+        """Return when *kept*, and all before, survives whatever is promised to be survived."""
         ...
 
     def settled(self) -> Awaitable[None]:
@@ -78,7 +83,7 @@ class Store(Protocol):
 class Forgetful:
     """Keeps nothing: the log lives as long as its process."""
 
-    async def keep(self, stored: Stored) -> None:
+    async def keep(self, *kept: Stored) -> None:
         """Let it go."""
 
     async def settled(self) -> None:
@@ -99,6 +104,8 @@ class EventLog:
         self._told: Callable[[Event], bool] = lambda event: False
         self._listeners: list[Listener] = []
         self._skippable = True
+        self._notes: list[Stored] = []
+        self._due: asyncio.TimerHandle | None = None
         self._failure: StoreError | None = None
         self._failed = asyncio.Event()
 
@@ -137,13 +144,13 @@ class EventLog:
         for stored in events:
             self._take(stored.seq, stored.event)
 
-    async def append(self, event: Event, transcript: Sequence[Json] = ()) -> bool:
+    async def append(self, event: Event, transcript: Sequence[Json | Raw] = ()) -> bool:
         """Keep *event*; False if it had already happened. Either way, it is kept on return."""
         if self._had(event):
             await self.settled()
             return False
         self._take(self._seq + 1, event)
-        await self._kept(self._sink.keep(Stored(self._seq, event, transcript)))
+        await self._kept(self._sink.keep(*self._noted(), Stored(self._seq, event, transcript)))
         return True
 
     def note(self, event: Event) -> None:
@@ -151,10 +158,23 @@ class EventLog:
         if self._had(event):
             return
         self._take(self._seq + 1, event)
-        keeping = asyncio.ensure_future(self._sink.keep(Stored(self._seq, event)))
-        keeping.add_done_callback(self._noted)
+        self._notes.append(Stored(self._seq, event))
+        if self._due is None:
+            self._due = asyncio.get_running_loop().call_later(SOON, self._keep_notes)
 
-    def _noted(self, keeping: "asyncio.Future[None]") -> None:
+    def _noted(self) -> list[Stored]:
+        """Return what was noted and is not on its way to the disk yet."""
+        if self._due is not None:
+            self._due.cancel()
+            self._due = None
+        notes, self._notes = self._notes, []
+        return notes
+
+    def _keep_notes(self) -> None:
+        keeping = asyncio.ensure_future(self._sink.keep(*self._noted()))
+        keeping.add_done_callback(self._notes_kept)
+
+    def _notes_kept(self, keeping: "asyncio.Future[None]") -> None:
         error = None if keeping.cancelled() else keeping.exception()
         if isinstance(error, StoreError):
             self._failure = error
@@ -167,7 +187,10 @@ class EventLog:
 
     async def settled(self) -> None:
         """Return when everything appended so far is kept."""
-        await self._kept(self._sink.settled())
+        if notes := self._noted():
+            await self._kept(self._sink.keep(*notes))
+        else:
+            await self._kept(self._sink.settled())
 
     async def _kept(self, keeping: Awaitable[None]) -> None:
         try:

@@ -10,7 +10,7 @@ from contextlib import suppress
 from typing import Any, TypeAlias
 
 from agent_league.store import schema
-from agent_league.store.codec import Statement, statements, stored
+from agent_league.store.codec import Rows, Statement, grouped, statements, stored
 from agent_league.store.log import LeagueRow, Sink, Stored, StoreError
 from agent_league.store.sqlite import PAGE, Durability, Work, tell
 
@@ -20,8 +20,6 @@ except ModuleNotFoundError as missing:
     raise StoreError("PostgreSQL needs asyncpg: pip install agent-league[postgres]") from missing
 
 Connection: TypeAlias = "asyncpg.Connection[asyncpg.Record]"
-Rows: TypeAlias = Mapping[str, Sequence[Sequence[Any]]]
-"""What goes into one transaction: the rows for each statement."""
 
 PATIENCE_S = 60.0
 """How long a league waits for a PostgreSQL that went away."""
@@ -219,7 +217,7 @@ class PostgresSink:
             self._leave()
             raise
 
-    def keep(self, kept: Stored) -> "asyncio.Future[None]":
+    def keep(self, *kept: Stored) -> "asyncio.Future[None]":
         try:
             return self.write(statements(self._league_id, kept))
         except StoreError as error:
@@ -255,7 +253,7 @@ class PostgresSink:
             batch, self._waiting = self._waiting, []
             ended: StoreError | None = StoreError(f"{self._store}: writing was broken off")
             try:
-                await self._commit(_grouped(batch))
+                await self._commit(grouped(said for work in batch for said in work.statements))
                 ended = self._failure
             except StoreError as error:
                 ended = error
@@ -362,14 +360,6 @@ async def _migrate(connection: Connection, name: str) -> None:
     for step in schema.STEPS[version:]:
         await connection.execute(step)
     await connection.execute("UPDATE store_version SET version = $1", schema.VERSION)
-
-
-def _grouped(batch: Sequence[Work]) -> dict[str, list[Sequence[Any]]]:
-    grouped: dict[str, list[Sequence[Any]]] = {}
-    for work in batch:
-        for sql, parameters in work.statements:
-            grouped.setdefault(sql, []).append(parameters)
-    return grouped
 
 
 def _lock_key(league_id: str) -> int:

@@ -1,6 +1,7 @@
 """A store in one file: SQLite, written by one thread that lets many events share one sync."""
 
 import asyncio
+import re
 import sqlite3
 import threading
 from collections.abc import AsyncIterator, Iterable, Sequence
@@ -11,7 +12,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 from urllib.parse import quote
 
 from agent_league.store import schema
-from agent_league.store.codec import Statement, statements, stored
+from agent_league.store.codec import Statement, grouped, statements, stored
 from agent_league.store.lock import WriterLock
 from agent_league.store.log import LeagueRow, Sink, Stored, StoreError
 
@@ -21,6 +22,8 @@ Durability: TypeAlias = Literal["power", "process"]
 _SYNCHRONOUS = {"power": "FULL", "process": "NORMAL"}
 PAGE = 10_000
 BUSY_MS = 10_000
+ROWS = 100
+"""How many rows one statement writes, at most."""
 
 
 class Work(NamedTuple):
@@ -199,12 +202,12 @@ class SqliteStore:
         return batch
 
     def _commit(self, database: sqlite3.Connection, batch: list[Work]) -> None:
-        wanted = [statement for work in batch for statement in work.statements]
+        wanted = grouped(said for work in batch for said in work.statements)
         try:
             if wanted and self._failure is None:
                 database.execute("BEGIN IMMEDIATE")
-                for sql, parameters in wanted:
-                    database.execute(sql, parameters)
+                for sql, rows in wanted.items():
+                    _insert(database, sql, rows)
                 database.execute("COMMIT")
         except (sqlite3.Error, ValueError, OverflowError) as error:  # or no value for a column
             self.fail(StoreError(_sentence(self.path, error)))
@@ -215,6 +218,15 @@ class SqliteStore:
     def _answer(self, batch: list[Work]) -> None:
         if self._loop is not None and not self._loop.is_closed():
             self._loop.call_soon_threadsafe(tell, batch, self._failure)
+
+
+def _insert(database: sqlite3.Connection, sql: str, rows: Sequence[Sequence[Any]]) -> None:
+    """Write *rows*, many at once: each statement takes the interpreter away from the league."""
+    front, values, back = re.split(r"(?<=VALUES )(\([?, ]+\))", sql)
+    for start in range(0, len(rows), ROWS):
+        some = rows[start : start + ROWS]
+        many = f"{front}{', '.join([values] * len(some))}{back}"
+        database.execute(many, [value for row in some for value in row])
 
 
 def _head(path: Path) -> bytes:
@@ -254,7 +266,7 @@ class SqliteSink:
         self._store = store
         self._league_id = league_id
 
-    def keep(self, kept: Stored) -> "asyncio.Future[None]":
+    def keep(self, *kept: Stored) -> "asyncio.Future[None]":
         try:
             return self._store.write(statements(self._league_id, kept))
         except StoreError as error:
