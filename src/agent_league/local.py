@@ -32,6 +32,7 @@ from agent_league.league import LeagueManager, LeagueSettings
 from agent_league.protocol import LeagueError
 from agent_league.store import EventLog
 from agent_league.store.log import Store
+from agent_league.store.sqlite import Durability
 from agent_league.transport.http_client import HttpClient
 
 log = logging.getLogger("agent_league")
@@ -90,6 +91,14 @@ class LocalPlan:
     host: str = LOOPBACK
     state: Path | None = None
     """Where the agents keep who they are, for their next life."""
+    store: str | None = None
+    """The address of the league's store, if that is not the one in its folder."""
+    durability: Durability = "power"
+
+    @property
+    def lonely(self) -> bool:
+        """Whether only the manager runs here: everybody else is somebody else's affair."""
+        return not self.referees and not self.strategies
 
     def save(self, path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)

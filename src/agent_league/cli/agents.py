@@ -29,6 +29,7 @@ from agent_league.hosting import (
     url_of,
 )
 from agent_league.league import LeagueManager, LeagueSettings
+from agent_league.local import LocalPlan
 from agent_league.store import EventLog
 from agent_league.transport.http_client import HttpClient
 
@@ -93,6 +94,9 @@ def manage(settings: LeagueSettings, folder: Folder, host: str, port: int) -> No
     """Run the manager of a league, which goes on where it stopped if the folder has it."""
     sock = bound(host, port)
     settings = folder.taken_up(settings)
+    known = folder.plan(settings.league_id)
+    if known is None or known.lonely:
+        folder.saved(LocalPlan(settings, (), (), referees=0, port_base=port, host=host))
     try:
         run(_managed(settings, sock, folder))
     except KeyboardInterrupt:

@@ -3,8 +3,8 @@
 import re
 import shlex
 import sys
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Literal
@@ -15,6 +15,8 @@ from cyclopts import Parameter
 from agent_league.cli.endings import UsageError
 from agent_league.hosting import run
 from agent_league.league import LeagueSettings
+from agent_league.league.season import Season
+from agent_league.league.snapshots import season_of
 from agent_league.local import LocalPlan
 from agent_league.store import StoreError
 from agent_league.store.addresses import store_at
@@ -78,6 +80,15 @@ class Folder:
             return []  # whoever only looks leaves nothing behind
         return run(listed())
 
+    def season(self, settings: LeagueSettings, *, whole: bool = False) -> Season:
+        """Return a league's season; unless it is to be *whole*, perhaps with few of its results."""
+
+        async def read() -> Season:
+            async with self.store() as store:
+                return await season_of(store, settings, whole=whole) if store else Season(settings)
+
+        return run(read())
+
     def taken_up(self, settings: LeagueSettings) -> LeagueSettings:
         """Return the settings of a league of that id that has not ended, or *settings*.
 
@@ -92,13 +103,14 @@ class Folder:
     def saved(self, plan: LocalPlan) -> LocalPlan:
         """Return *plan* with a place for what its agents keep, where it can be found to resume."""
         state = self.state(plan.settings.league_id)
-        placed = replace(plan, state=state)
+        address = self._unlocked and _absolute(self._unlocked)
+        placed = replace(plan, state=state, store=address, durability=self.durability)
         if state is not None:
             placed.save(state / "plan.json")
         return placed
 
     def plan(self, league_id: str) -> LocalPlan | None:
-        """Return which agents a league was played with, if it was played from here."""
+        """Return how a league was begun, if it was begun from here."""
         state = self.state(league_id)
         if state is None:
             return None
@@ -108,18 +120,53 @@ class Folder:
             raise StoreError(f"{state / 'plan.json'} is damaged: {error}") from error
         return plan and replace(plan, state=state)  # the folder may have been moved
 
+    def elsewhere(self) -> "Iterator[Folder]":
+        """Yield where else leagues of this folder are kept, the one of the last plan first."""
+        files = self.shared.glob("state/*/plan.json") if self.address is None else ()
+        addresses = dict[str, None]()
+        for file in sorted(files, key=lambda path: path.stat().st_mtime, reverse=True):
+            with suppress(msgspec.DecodeError):
+                plan = LocalPlan.load(file)
+                addresses |= {plan.store: None} if plan and plan.store else {}
+        return (replace(self, address=address) for address in addresses)
+
+    @property
+    def _unlocked(self) -> str | None:
+        """The address without its password, which is neither shown nor written down."""
+        return self.address and re.sub(r"(://[^:/@]+):[^@/]+@", r"\1@", self.address)
+
+    @property
+    def flags(self) -> str:
+        """How a command is told to look here."""
+        where = "" if self.shared == SHARED else f" --shared {shlex.quote(str(self.shared))}"
+        store = f" --store {shlex.quote(self._unlocked)}" if self._unlocked else ""
+        return f"{where}{store}"
+
     def resume_command(self, league_id: str) -> str:
         """Return what to type to go on with a league."""
-        where = "" if self.shared == SHARED else f" --shared {shlex.quote(str(self.shared))}"
-        unlocked = re.sub(r"(://[^:/@]+):[^@/]+@", r"\1@", self.address or "")  # no password shown
-        store = f" --store {shlex.quote(unlocked)}" if unlocked else ""
-        return f"league resume {league_id}{where}{store}"
+        return f"league resume {league_id}{self.flags}"
 
     def say_how_to_resume(self, league_id: str) -> None:
         """Tell whoever stopped a league what to type to go on with it, if it was kept."""
         if not self.forgetful:
             command = self.resume_command(league_id)
             print(f"\nStopped. Go on with: {command}", file=sys.stderr)
+
+
+def to_resume(folder: Folder, league_id: str | None = None) -> tuple[Folder, LeagueRow]:
+    """Return the league to resume and where it is kept, be it in another store of the folder."""
+    try:
+        return folder, unfinished(folder.leagues(), league_id)
+    except UsageError:
+        for other in folder.elsewhere():
+            with suppress(UsageError):
+                return other, unfinished(other.leagues(), league_id)
+        raise
+
+
+def _absolute(address: str) -> str:
+    """Return an address that means the same from any folder."""
+    return address if "://" in address else str(Path(address).expanduser().resolve())
 
 
 def free_id(wanted: str, rows: Sequence[LeagueRow]) -> str:

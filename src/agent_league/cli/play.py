@@ -22,12 +22,13 @@ from agent_league.cli.folder import (
     Folder,
     StoreAddress,
     free_id,
-    unfinished,
+    to_resume,
 )
 from agent_league.cli.report import season_document, table
 from agent_league.cli.screen import Screen, screen_for
 from agent_league.cli.terms import Legs, Players, Ports, Switch, terms
 from agent_league.hosting import MANAGER_PORT, run
+from agent_league.league.season import Season
 from agent_league.local import LocalLeague, LocalPlan
 from agent_league.player import load_brain
 from agent_league.sdk import ConfigLoader
@@ -80,7 +81,7 @@ def play(
     json: Switch = False,
     shared: Path = SHARED,
     store: StoreAddress = None,
-    durability: Durability = "power",
+    durability: Durability | None = None,
     resume: Switch = False,
 ) -> None:
     """Play a whole league on this machine: everybody is a process with a port of its own.
@@ -114,13 +115,14 @@ def play(
     resume
         Go on with the league in the folder that has not ended, instead of a new one.
     """
-    folder = Folder(shared, store, durability)
+    folder = Folder(shared, store, durability or "power")
     rows = folder.leagues()
     if resume or _wants_to_resume(rows, folder):
-        row = unfinished(rows)
+        folder, row = to_resume(folder)
         plan = folder.plan(row.league_id)
-        if plan is None:
+        if plan is None or plan.lonely:
             raise UsageError(f"{row.league_id} was not played from here", "league resume")
+        folder = replace(folder, durability=durability or plan.durability)
         return play_out(plan, folder, display, json=json)
     chosen = _dealt(strategy, players)
     wanted = ConfigLoader(shared).load_system().default_league_id
@@ -150,14 +152,23 @@ def play_out(plan: LocalPlan, folder: Folder, display: Display | None, *, json: 
         folder.say_how_to_resume(plan.settings.league_id)
         raise
     if json:
-        print(json_module.dumps(season_document(league.manager.season, seconds), indent=2))
+        print(json_module.dumps(season_document(_whole(league, folder), seconds), indent=2))
     else:
         _conclude(league, seconds)
 
 
+def _whole(league: LocalLeague, folder: Folder) -> Season:
+    """Return the season with all its results: a league that was taken up has the latest ones."""
+    season = league.manager.season
+    if len(season.results) == season.played:
+        return season
+    return folder.season(season.settings, whole=True)
+
+
 def _wants_to_resume(rows: Sequence[LeagueRow], folder: Folder) -> bool:
     """Say that a league is waiting, and ask the person at the terminal, if there is one."""
-    waiting = [row for row in rows if not row.ended and folder.plan(row.league_id)]
+    plans = {row: folder.plan(row.league_id) for row in rows if not row.ended}
+    waiting = [row for row, plan in plans.items() if plan and not plan.lonely]
     if not waiting:
         return False
     last = waiting[-1]

@@ -1,7 +1,9 @@
-"""`league status | standings | schedule | stats`: questions to a running league."""
+"""`league status | standings | schedule | stats`: questions to a league, running or kept."""
 
 import json as json_module
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import msgspec
@@ -15,27 +17,41 @@ from agent_league.cli.folder import SHARED, Folder, StoreAddress
 from agent_league.cli.report import SCHEMA_VERSION, table
 from agent_league.cli.terms import Switch
 from agent_league.hosting import run
-from agent_league.league import LeagueSettings
+from agent_league.league import LeagueSettings, answers
 from agent_league.league.season import Season
 from agent_league.league.snapshots import season_of
 from agent_league.transport.exchange import Answer
 from agent_league.transport.http_client import HttpClient
+from agent_league.vocabulary import Json
 
 PATIENCE = 10.0
 OK = 200
 
 
-def status(*, league: str = LEAGUE, json: Switch = False) -> None:
-    """Show where a running league stands.
+def status(
+    *,
+    league: str = LEAGUE,
+    stored: str | None = None,
+    shared: Path = SHARED,
+    store: StoreAddress = None,
+    json: Switch = False,
+) -> None:
+    """Show where a league stands that is running, or one that is kept.
 
     Parameters
     ----------
     league
         The league manager's address.
+    stored
+        The id of a league in the folder, to read instead.
+    shared
+        The folder in which leagues are kept.
+    store
+        Another store than the one in that folder.
     json
         Print one JSON document.
     """
-    found = _asked(league, "status")
+    found = _found(league, "status", Folder(shared, store), stored)
     if json:
         return _print_json(found)
     rounds = f"round {found['round_id']}/{found['total_rounds']}"
@@ -67,7 +83,7 @@ def standings(
     json
         Print one JSON document.
     """
-    found = _read(Folder(shared, store), stored) if stored else _asked(league, "standings")
+    found = _found(league, "standings", Folder(shared, store), stored)
     return _print_json(found) if json else _print(table(found["standings"]))
 
 
@@ -75,9 +91,12 @@ def schedule(
     *,
     league: str = LEAGUE,
     round: int | None = None,  # noqa: A002 - the flag's name
+    stored: str | None = None,
+    shared: Path = SHARED,
+    store: StoreAddress = None,
     json: Switch = False,
 ) -> None:
-    """Show who meets whom in a running league.
+    """Show who meets whom in a league that is running, or in one that is kept.
 
     Parameters
     ----------
@@ -85,16 +104,23 @@ def schedule(
         The league manager's address.
     round
         Only this round.
+    stored
+        The id of a league in the folder, to read instead.
+    shared
+        The folder in which leagues are kept.
+    store
+        Another store than the one in that folder.
     json
         Print one JSON document.
     """
-    found = _asked(league, "schedule")
-    if round is not None:
-        found["rounds"] = [one for one in found["rounds"] if one["round_id"] == round]
+    if stored:
+        rounds = _rounds(run(_season(Folder(shared, store), stored)), round)
+    else:
+        rounds = iter(_asked(league, "schedule")["rounds"])
+    wanted = (one for one in rounds if round in (None, one["round_id"]))
     if json:
-        return _print_json(found)
-    matches = [match for one in found["rounds"] for match in one["matches"]]
-    return _print(_columns(matches, "match_id", "player_A_id", "player_B_id", "status", "winner"))
+        return _print_json({"rounds": [msgspec.Raw(msgspec.json.encode(one)) for one in wanted]})
+    return _print_schedule(wanted)
 
 
 def stats(player: str, /, *, league: str = LEAGUE, json: Switch = False) -> None:
@@ -118,16 +144,31 @@ def stats(player: str, /, *, league: str = LEAGUE, json: Switch = False) -> None
     return _print(head, _columns(found["matches"], "match_id", "winner", "status", "termination"))
 
 
-def _read(folder: Folder, league_id: str) -> dict[str, Any]:
-    async def season() -> Season:
-        async with folder.store() as kept:
-            if kept is None:
-                raise UsageError("nothing is kept in memory", "give a --store")
-            settings = LeagueSettings.read(await kept.settings(league_id))
-            return await season_of(kept, settings)
+_PAGES: Mapping[str, Callable[[Season], dict[str, Json]]] = MappingProxyType(
+    {"status": answers.status, "standings": lambda season: answers.standings(season, {})}
+)
+"""What the pages of a running league show, of a season that was read from a store."""
 
-    read = run(season())
-    return {"round_id": read.round_id, "standings": msgspec.to_builtins(read.standings())}
+
+def _found(league: str, page: str, folder: Folder, stored: str | None) -> dict[str, Any]:
+    if not stored:
+        return _asked(league, page)
+    found: dict[str, Any] = msgspec.to_builtins(_PAGES[page](run(_season(folder, stored))))
+    return found
+
+
+def _rounds(season: Season, only: int | None) -> Iterator[dict[str, Any]]:
+    """Yield the rounds one by one: a million matches are too many to hold at once."""
+    numbers = range(1, season.total_rounds + 1)
+    return (answers.round_of(season, n) for n in numbers if only in (None, n))
+
+
+async def _season(folder: Folder, league_id: str) -> Season:
+    async with folder.store() as kept:
+        if kept is None:
+            raise UsageError("nothing is kept in memory", "give a --store")
+        settings = LeagueSettings.read(await kept.settings(league_id))
+        return await season_of(kept, settings)
 
 
 def _asked(league: str, page: str) -> dict[str, Any]:
@@ -148,7 +189,21 @@ async def _got(url: str) -> Answer:
 
 
 def _print_json(found: dict[str, Any]) -> None:
-    print(json_module.dumps({"schema_version": SCHEMA_VERSION, **found}, indent=2))
+    # A schedule may have a million matches: ten times as fast as the json of the library.
+    document = msgspec.json.encode({"schema_version": SCHEMA_VERSION, **found})
+    print(msgspec.json.format(document, indent=2).decode())
+
+
+def _print_schedule(rounds: Iterable[dict[str, Any]]) -> None:
+    """Print a line for each match; a table that measures a million of them first takes minutes."""
+    print(f"{'match':<10} {'player A':<8} {'player B':<8} {'status':<15} winner")
+    for one in rounds:
+        print("\n".join(map(_match_line, one["matches"])))
+
+
+def _match_line(match: dict[str, Any]) -> str:
+    who = f"{match['player_A_id']:<8} {match['player_B_id']:<8}"
+    return f"{match['match_id']:<10} {who} {match['status']:<15} {match['winner'] or '-'}"
 
 
 def _print(*parts: Text | Table) -> None:

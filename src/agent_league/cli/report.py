@@ -15,10 +15,9 @@ SCHEMA_VERSION = 1
 
 
 def season_document(season: Season, seconds: float) -> dict[str, Any]:
-    """Return everything that `league play --json` tells."""
+    """Return everything that `league play --json` tells; *season* has all its results at hand."""
     rows = season.standings()
     results = [season.results[match] for match in season.matches if match in season.results]
-    statuses = [ended.status for ended in results]
     return {
         "schema_version": SCHEMA_VERSION,
         "league_id": season.settings.league_id,
@@ -27,9 +26,9 @@ def season_document(season: Season, seconds: float) -> dict[str, Any]:
         "standings": msgspec.to_builtins(rows),
         "matches": [_match(ended) for ended in results],
         "totals": {
-            "matches": len(results),
-            "draws": statuses.count("DRAW"),
-            "technical_losses": statuses.count("TECHNICAL_LOSS"),
+            "matches": season.played,
+            "draws": season.tally["DRAW"],
+            "technical_losses": season.tally["TECHNICAL_LOSS"],
             "seconds_playing": round(seconds, 3),
         },
     }

@@ -1,6 +1,8 @@
 """`league resume` and `league leagues`: what the folder holds, and how it goes on."""
 
 import json as json_module
+import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,12 +11,13 @@ from rich.table import Table
 from rich.text import Text
 
 from agent_league.cli.agents import manage
-from agent_league.cli.folder import SHARED, Durability, Folder, StoreAddress, unfinished
+from agent_league.cli.folder import SHARED, Durability, Folder, StoreAddress, to_resume
 from agent_league.cli.play import Display, play_out
-from agent_league.cli.report import SCHEMA_VERSION
-from agent_league.cli.terms import Switch
-from agent_league.hosting import LOOPBACK, MANAGER_PORT
+from agent_league.cli.report import SCHEMA_VERSION, season_document
+from agent_league.cli.report import table as standings_table
+from agent_league.cli.terms import Ports, Switch
 from agent_league.league import LeagueSettings
+from agent_league.local import LocalPlan
 from agent_league.store.log import LeagueRow
 
 
@@ -24,12 +27,15 @@ def resume(
     *,
     shared: Path = SHARED,
     store: StoreAddress = None,
-    durability: Durability = "power",
+    durability: Durability | None = None,
     display: Display | None = None,
     json: Switch = False,
-    port: int = MANAGER_PORT,
+    port: Ports | None = None,
 ) -> None:
     """Go on with a league where it stopped: same ids, same tokens, finished matches stay.
+
+    It goes on as it was begun: with its store, its ports and its durability, where no flag says
+    otherwise.
 
     Parameters
     ----------
@@ -46,15 +52,37 @@ def resume(
     json
         Print one JSON document instead of a table.
     port
-        The manager's port, for a league whose agents were started elsewhere.
+        The manager's port; referees and players that run here follow.
     """
-    folder = Folder(shared, store, durability)
-    row = unfinished(folder.leagues(), league)
-    plan = folder.plan(row.league_id)
-    if plan is not None:
-        play_out(plan, folder, display, json=json)
-    else:
-        manage(LeagueSettings.read(row.settings), folder, LOOPBACK, port)
+    folder, row = to_resume(Folder(shared, store, durability or "power"), league)
+    settings = LeagueSettings.read(row.settings)
+    if row.ended:
+        return _say_how_it_ended(settings, folder, json=json)
+    plan = folder.plan(row.league_id) or LocalPlan(settings, (), (), referees=0)
+    folder = replace(folder, durability=durability or plan.durability)
+    plan = plan if port is None else replace(plan, port_base=port)
+    if plan.lonely:
+        return manage(settings, folder, plan.host, plan.port_base)
+    return play_out(plan, folder, display, json=json)
+
+
+def _say_how_it_ended(settings: LeagueSettings, folder: Folder, *, json: bool) -> None:
+    season, league_id = folder.season(settings, whole=json), settings.league_id
+    if json:
+        return print(json_module.dumps(season_document(season, 0.0), indent=2))
+    print(f"{league_id} is over: there is nothing to resume.", file=sys.stderr)
+    rows = season.standings()
+    Console(highlight=False).print(standings_table(rows))
+    print(f"\nChampion: {rows[0].display_name} ({rows[0].player_id}) {rows[0].points} points")
+    print(
+        "",
+        "Next:",
+        f"  league export {league_id}{folder.flags}",
+        f"  league replay R1M1 --league {league_id}{folder.flags}",
+        sep="\n",
+        file=sys.stderr,
+    )
+    return None
 
 
 def leagues(*, shared: Path = SHARED, store: StoreAddress = None, json: Switch = False) -> None:

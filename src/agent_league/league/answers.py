@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
+from agent_league.league.endings import Ending
 from agent_league.league.season import Season
 from agent_league.protocol import ErrorCode, ProtocolError, Role
 from agent_league.store.events import MatchEnded, ScheduledMatch
@@ -24,7 +25,15 @@ def schedule(season: Season, params: Params) -> Answer:
         rounds = list(range(1, season.total_rounds + 1))
     else:
         rounds = [_round_id(season, wanted)]
-    return {"rounds": [_round(season, round_id) for round_id in rounds]}
+    return {"rounds": [round_of(season, round_id) for round_id in rounds]}
+
+
+def round_of(season: Season, round_id: int) -> Answer:
+    """Return one round: who meets whom, and how it ended."""
+    matches, game_type = season.pairings(round_id), season.settings.game_type
+    ended = zip(matches, season.endings_of(matches), strict=True)
+    told = [_match(match, game_type, ending) for match, ending in ended]
+    return {"round_id": round_id, "matches": told}
 
 
 def next_match(season: Season, params: Params) -> Answer:
@@ -110,26 +119,16 @@ def _player(season: Season, params: Params) -> str:
     return entry.agent_id
 
 
-def _round(season: Season, round_id: int) -> Answer:
-    matches = [_match(season, match) for match in season.pairings(round_id)]
-    return {"round_id": round_id, "matches": matches}
-
-
-def _match(season: Season, match: ScheduledMatch) -> Answer:
-    ended = season.results.get(match.match_id)
+def _match(match: ScheduledMatch, game_type: str, ending: Ending) -> Answer:
+    status, winner = ending
     return {
         "match_id": match.match_id,
-        "game_type": season.settings.game_type,
+        "game_type": game_type,
         "player_A_id": match.first,
         "player_B_id": match.second,
-        "status": ended.status if ended else _unknown(season, match),
-        "winner": ended.winner if ended else None,
+        "status": status,
+        "winner": winner,
     }
-
-
-def _unknown(season: Season, match: ScheduledMatch) -> str:
-    """Return what is known of a match whose result is not at hand."""
-    return "COMPLETED" if season.past(match.match_id) else "SCHEDULED"
 
 
 def _next(season: Season, round_id: int, match: ScheduledMatch, player: str) -> Answer:

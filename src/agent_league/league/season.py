@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from enum import StrEnum
 from typing import Any
 
+from agent_league.league.endings import SCHEDULED, Ending, endings, letters
 from agent_league.league.roster import Roster
 from agent_league.league.settings import LeagueSettings
 from agent_league.protocol.rounds import StandingRow
@@ -46,6 +47,8 @@ class Season:
         self.assignments: dict[str, MatchAssigned] = {}
         self.results: dict[str, MatchEnded] = {}
         """The results of `matches`; `tally` has counted them all."""
+        self.endings: dict[int, str] = {}
+        """How the matches of each closed round ended, a letter each, in the order of the draw."""
         self.tally: Counter[str] = Counter()
         """How many matches ended with each status."""
         self.table = Table([], settings.scoring)
@@ -79,6 +82,14 @@ class Season:
         """Return the matches of a round, whether it has been opened or not."""
         pairings = round_robin(self.players, round_id - 1, self.settings.legs)
         return [_scheduled(round_id, n, pairing) for n, pairing in enumerate(pairings, 1)]
+
+    def endings_of(self, matches: list[ScheduledMatch]) -> list[Ending]:
+        """Return how all *matches* of a round ended, be it long ago, or that they have not."""
+        known = self.endings.get(matches[0].round_id) if matches else None
+        if known is not None:
+            return endings(matches, known)
+        ended = [self.results.get(match.match_id) for match in matches]
+        return [(one.status, one.winner) if one else SCHEDULED for one in ended]
 
     def results_of(self, round_id: int) -> list[MatchEnded]:
         ids = [match.match_id for match in self.pairings(round_id)]
@@ -129,6 +140,7 @@ class Season:
 
     def _round_closed(self, event: RoundClosed) -> None:
         self.closed_rounds = event.round_id
+        self.endings[event.round_id] = letters(self.pairings(event.round_id), self.results)
 
     def _season_ended(self, event: SeasonEnded) -> None:
         self.stage = Stage.COMPLETED

@@ -30,7 +30,7 @@ from agent_league.store.log import Store
 from agent_league.tournament import Standing, Sums, Table
 from agent_league.vocabulary import PlayerId
 
-VERSION = 1
+VERSION = 2
 """Counts up when a snapshot, or an event in it, changes its fields or comes to mean another sum."""
 EVERY = 5_000
 """How many results may come in before the next snapshot."""
@@ -52,6 +52,8 @@ class Snapshot(Struct, frozen=True, kw_only=True):
     """Those of the last closed round, and of the rounds after it."""
     assignments: list[MatchAssigned]
     results: list[MatchEnded]
+    endings: dict[int, str]
+    """How the matches of every closed round ended."""
     tally: dict[str, int]
     agents: list[Entry]
     rows: list[Standing]
@@ -83,6 +85,7 @@ def taken(season: Season) -> Taken:
         matches=matches,
         assignments=[season.assignments[one] for one in ids if one in season.assignments],
         results=[season.results[one] for one in ids if one in season.results],
+        endings=dict(season.endings),
         tally=dict(season.tally),
         agents=season.roster.entries(),
         rows=sums.rows,
@@ -119,6 +122,7 @@ def _give(told: Snapshot, season: Season) -> None:
     season.matches.update({match.match_id: match for match in told.matches})
     season.assignments.update({given.match_id: given for given in told.assignments})
     season.results.update({ended.match_id: ended for ended in told.results})
+    season.endings.update(told.endings)
     season.tally.update(told.tally)
     season.roster.take_up(told.agents, playing=told.stage is not Stage.REGISTRATION)
 
@@ -132,10 +136,10 @@ async def take_up_latest(season: Season, store: Store) -> int:
     return found[0] if found is not None and take_up(season, found[1]) else 0
 
 
-async def season_of(store: Store, settings: LeagueSettings) -> Season:
-    """Return a stored season; its `results` may be only the latest ones."""
+async def season_of(store: Store, settings: LeagueSettings, *, whole: bool = False) -> Season:
+    """Return a stored season; unless it is to be *whole*, its `results` may be the latest ones."""
     season = Season(settings)
-    after = await take_up_latest(season, store)
+    after = 0 if whole else await take_up_latest(season, store)
     async for page in store.events(settings.league_id, after):
         for stored in page:
             season.apply(stored.event)

@@ -22,6 +22,7 @@ from agent_league.sdk.repositories import (
     RoundsRepository,
     StandingsRepository,
 )
+from agent_league.sdk.upkeep import Upkeep
 from agent_league.sdk.views import FileViews, export
 
 __all__ = [
@@ -45,6 +46,7 @@ __all__ = [
     "StandingsRepository",
     "SystemConfig",
     "UnsafeIdError",
+    "Upkeep",
     "export",
     "init",
     "patience",

@@ -59,6 +59,9 @@ class Layout:
     def rounds(self, league_id: str) -> Path:
         return self.root / "data" / "leagues" / safe(league_id) / "rounds.json"
 
+    def progress(self, league_id: str) -> Path:
+        return self.root / "state" / safe(league_id) / "files.json"
+
     def matches(self, league_id: str) -> Path:
         return self.root / "data" / "matches" / safe(league_id)
 

@@ -68,7 +68,7 @@ def _load(kind: type[Document], path: Path) -> Document | None:
         return None
 
 
-class _OneFile(Generic[Document]):
+class OneFile(Generic[Document]):
     """One document in one file."""
 
     def __init__(self, kind: type[Document], path: Path) -> None:
@@ -83,14 +83,14 @@ class _OneFile(Generic[Document]):
         return _save(self.path, document)
 
 
-class StandingsRepository(_OneFile[StandingsFile]):
+class StandingsRepository(OneFile[StandingsFile]):
     """`data/leagues/<league_id>/standings.json`."""
 
     def __init__(self, root: Path, league_id: str) -> None:
         super().__init__(StandingsFile, Layout(root).standings(league_id))
 
 
-class RoundsRepository(_OneFile[RoundsFile]):
+class RoundsRepository(OneFile[RoundsFile]):
     """`data/leagues/<league_id>/rounds.json`."""
 
     def __init__(self, root: Path, league_id: str) -> None:

@@ -91,20 +91,30 @@ class FileViews:
         self._failed, self._due = {}, {}
         return writes
 
-    def flush(self) -> None:
+    def settle(self) -> None:
+        """Count every file as written."""
+        self._failed, self._due = {}, {}
+
+    def flush(self, enough: Callable[[], bool] = lambda: False) -> bool:
         """Write what is due. A file that fails stays due; the others are written all the same.
 
+        So do those that are left when *enough* says so; then it returns False.
         Raises the first failure: `StoreError`, or `ConfigError` for a file that is damaged.
         """
-        errors = []
-        for name, write in self.due().items():
+        errors, left = [], self.due()
+        for name, write in list(left.items()):
+            if enough():
+                break
+            del left[name]
             try:
                 write()
             except LeagueError as error:
                 self._failed[name] = write
                 errors.append(error)
+        self._failed.update(left)
         if errors:
             raise errors[0]
+        return not left
 
     def _season_opened(self, event: SeasonOpened) -> None:
         """Take away what an earlier season of this name has left, and nothing of this one."""
