@@ -4,6 +4,7 @@ import asyncio
 import json
 import os
 import sqlite3
+from contextlib import closing
 from functools import partial
 
 import asyncpg
@@ -265,6 +266,33 @@ def test_the_last_snapshot_is_the_one_that_counts(address: str) -> None:
             assert await store.snapshot(LEAGUE) == (3, "[]")
 
     asyncio.run(scenario())
+
+
+def test_a_snapshot_that_cannot_be_kept_stops_nothing_else(address: str) -> None:
+    async def scenario() -> None:
+        async with writing(address) as (store, sink):
+            log = EventLog(sink)
+            await _rename_snapshots(address, "snapshots", "away")
+            for n in range(3):
+                with pytest.raises(StoreError, match="snapshots"):
+                    await store.save_snapshot(LEAGUE, n, "{}")
+                assert await log.append(recovered(n))
+            await _rename_snapshots(address, "away", "snapshots")
+            await store.save_snapshot(LEAGUE, 3, "{}")
+            assert await store.snapshot(LEAGUE) == (3, "{}")
+
+    asyncio.run(scenario())
+    assert asyncio.run(kept(address)) == [Stored(n + 1, recovered(n)) for n in range(3)]
+
+
+async def _rename_snapshots(address: str, before: str, after: str) -> None:
+    if "://" not in address:
+        with closing(sqlite3.connect(address)) as database:
+            database.execute(f"ALTER TABLE {before} RENAME TO {after}")
+        return
+    connection = await asyncpg.connect(address)
+    await connection.execute(f"ALTER TABLE agent_league.{before} RENAME TO {after}")
+    await connection.close()
 
 
 def test_a_second_writer_is_refused_and_told_who_writes(address: str) -> None:

@@ -3,6 +3,7 @@
 import asyncio
 import functools
 import hashlib
+import logging
 import os
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
@@ -21,6 +22,7 @@ except ModuleNotFoundError as missing:
 
 Connection: TypeAlias = "asyncpg.Connection[asyncpg.Record]"
 
+log = logging.getLogger("agent_league")
 PATIENCE_S = 60.0
 """How long a league waits for a PostgreSQL that went away."""
 OPENING_S = 1.0
@@ -134,11 +136,10 @@ class PostgresStore:
         return None
 
     async def save_snapshot(self, league_id: str, seq: int, body: str) -> None:
-        """Keep a snapshot; behind the league's events, so that it never tells of more than them."""
+        """Keep a snapshot, when all it tells of is kept; if that fails, nothing else does."""
         if sink := self._sinks.get(league_id):
-            await sink.write([(schema.SAVE_SNAPSHOT, (league_id, seq, body))])
-        else:
-            await self._read(schema.SAVE_SNAPSHOT, league_id, seq, body)
+            await sink.settled()
+        await self._read(schema.SAVE_SNAPSHOT, league_id, seq, body)
 
     async def _read(self, sql: str, *parameters: Any) -> list[Any]:
         pool = await self._prepared()
@@ -181,16 +182,15 @@ class PostgresStore:
                 server_settings=self._settings,
             )
         except ValueError:
-            # Without its cause: what could not be read may be a piece of the password.
             expected = "expected postgresql://user:password@host:port/database"
+            # Without its cause: what could not be read may be a piece of the password.
             raise StoreError(f"{self.name}: this address cannot be read; {expected}") from None
 
 
 class PostgresSink:
-    """The writer of one league.
+    """The writer of one league; the connection that writes is the one that holds the lock.
 
-    The connection that writes is the one that holds the lock. So whoever has the lock knows that
-    nothing its predecessor sent can still arrive: the lock is free only when that session is over.
+    So whoever has the lock knows that nothing its predecessor sent can still arrive.
     """
 
     def __init__(
@@ -271,9 +271,15 @@ class PostgresSink:
         except _TROUBLE as error:
             if not self._is_gone(error):
                 raise StoreError(_sentence(self._store, error)) from error
-            await self._insist(functools.partial(self._send_again, rows), self._patience_s)
+            await self._wait_for(functools.partial(self._send_again, rows), error)
         for row in rows.get(schema.INSERT_EVENT, ()):
             self._kept = row[1]
+
+    async def _wait_for(self, attempt: Callable[[], Awaitable[None]], error: BaseException) -> None:
+        """Make *attempt* until PostgreSQL is back, and tell whoever wonders why nothing happens."""
+        log.warning("%s; waiting for it", _sentence(self._store, error))
+        await self._insist(attempt, self._patience_s)
+        log.warning("%s is back; the league goes on", self._store)
 
     async def _insist(self, attempt: Callable[[], Awaitable[None]], patience_s: float) -> None:
         """Make *attempt* until it succeeds, or PostgreSQL has been gone for *patience_s*."""

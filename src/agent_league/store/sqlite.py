@@ -117,7 +117,17 @@ class SqliteStore:
         return None
 
     async def save_snapshot(self, league_id: str, seq: int, body: str) -> None:
-        await self.write([(schema.SAVE_SNAPSHOT, (league_id, seq, body))])
+        """Keep a snapshot, when all it tells of is kept; if that fails, nothing else does."""
+        await self.settled()
+        await asyncio.to_thread(self._save_snapshot, (league_id, seq, body))
+
+    def _save_snapshot(self, row: tuple[str, int, str]) -> None:
+        # Not in the transaction of events, which must be kept even if a snapshot cannot.
+        try:
+            with closing(self._connected()) as database:
+                database.execute(schema.SAVE_SNAPSHOT, row)
+        except sqlite3.Error as error:
+            raise StoreError(_sentence(self.path, error)) from error
 
     def fail(self, error: StoreError) -> None:
         """Write nothing more: what comes after a lost event must not be kept."""
