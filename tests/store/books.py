@@ -13,6 +13,8 @@ from agent_league.store.log import EventLog, Sink, Store, Stored
 from store.samples import LEAGUE, OPENED_AT, SETTINGS, said
 
 TESTS = Path(__file__).parent.parent
+ENVIRONMENT = {**os.environ, "PYTHONPATH": str(TESTS)}
+"""In which another process finds the programs of the tests."""
 
 
 @asynccontextmanager
@@ -53,5 +55,5 @@ def process(module: str, *arguments: str) -> "subprocess.Popen[str]":
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
-        env={**os.environ, "PYTHONPATH": str(TESTS)},
+        env=ENVIRONMENT,
     )
