@@ -281,20 +281,23 @@ def cut_off(path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("damage", "said"),
+    ("damage", "said", "hint"),
     [
-        (newer, "is a store of version 99, this program knows"),
-        (scribbled, "is damaged, or no store of ours"),
-        (cut_off, "was cut off"),
+        (newer, "is a store of version 99, this program knows", "pip install --upgrade"),
+        (scribbled, "is damaged, or no store of ours", "put a copy of it in its place"),
+        (cut_off, "was cut off", "put a copy of it in its place"),
     ],
 )
-def test_a_store_that_cannot_be_used_is_said_so(shared: Path, damage: Any, said: str) -> None:
+def test_a_store_that_cannot_be_used_is_said_so(
+    shared: Path, damage: Any, said: str, hint: str
+) -> None:
     assert league(*play(shared, "--players", "2")).returncode == 0
     damage(shared / "league.db")
     for arguments in (play(shared), ("resume", "--shared", str(shared))):
         done = league(*arguments)
         assert no_traceback(done, 3)
         assert done.stderr.startswith(f"error: {shared / 'league.db'} {said}")
+        assert f"hint: {hint}" in done.stderr
     told = json.loads(league("leagues", "--shared", str(shared), "--json").stdout)
     assert told["error"]["code"] == 3
 

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from agent_league.protocol import LeagueError
 from agent_league.transport.exchange import Answer
 from agent_league.transport.failures import LateError, UnreachableError
 from agent_league.transport.http_server import Site
@@ -89,3 +90,18 @@ def test_a_late_handler_is_not_stopped_and_its_failure_is_logged(
     with caplog.at_level(logging.ERROR, "agent_league"):
         asyncio.run(main())
     assert "an answer failed" in caplog.text
+
+
+def test_an_answer_that_fails_on_purpose_is_told_in_a_sentence(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async def fail(body: bytes) -> Answer:
+        raise LeagueError("the disk is full")
+
+    with (
+        caplog.at_level(logging.ERROR, "agent_league"),
+        pytest.raises(UnreachableError, match="500"),
+    ):
+        posted(fail)
+    assert "an answer failed: the disk is full" in caplog.text
+    assert "Traceback" not in caplog.text

@@ -44,6 +44,22 @@ def _port_hint(error: Exception) -> str:
     return "choose other ports with --port-base 9000 (or --port), or stop that process"
 
 
+_STORE_HINTS = (
+    ("is damaged", "put a copy of it in its place, or begin anew elsewhere with --shared"),
+    ("was cut off", "put a copy of it in its place, or begin anew elsewhere with --shared"),
+    ("is a store of version", "pip install --upgrade agent-league, or another --shared"),
+    ("refuses the user", "the password may be in --store, in PGPASSWORD or in ~/.pgpass"),
+    ("there is no such database", "createdb makes it"),
+    ("holds no league", "league leagues shows which there are"),
+    ("is being run by", "end that one first, or look at it with: league status"),
+)
+_KEPT = "what was acknowledged is kept; when that is mended, go on with: league resume"
+
+
+def _store_hint(error: Exception) -> str:
+    return next((hint for said, hint in _STORE_HINTS if said in str(error)), _KEPT)
+
+
 _ENDINGS: Mapping[type[Exception], tuple[Exit, Callable[[Exception], str]]] = MappingProxyType(
     {
         PortBusyError: (Exit.ENVIRONMENT, _port_hint),
@@ -56,7 +72,7 @@ _ENDINGS: Mapping[type[Exception], tuple[Exit, Callable[[Exception], str]]] = Ma
         ),
         AgentDiedError: (Exit.BUG, lambda error: "its own words are above"),
         ConfigError: (Exit.USAGE, lambda error: "see docs/files.md"),
-        StoreError: (Exit.ENVIRONMENT, lambda error: "what was acknowledged is kept"),
+        StoreError: (Exit.ENVIRONMENT, _store_hint),
         LeagueError: (Exit.PROTOCOL, lambda error: ""),
     }
 )

@@ -12,6 +12,7 @@ from typing import TypeAlias
 import msgspec
 from uvicorn._types import ASGIReceiveCallable, ASGISendCallable, Scope
 
+from agent_league.protocol import LeagueError
 from agent_league.protocol.jsonrpc import INTERNAL_ERROR, returned_error
 from agent_league.transport.exchange import Answer
 from agent_league.vocabulary import Json
@@ -63,7 +64,9 @@ def outcome(task: asyncio.Future[Answer]) -> Answer:
     error = task.exception()
     if error is None:
         return task.result()
-    _log.error("an answer failed", exc_info=error)
+    # What was raised on purpose has its sentence; only a bug needs its traceback.
+    shown = None if isinstance(error, LeagueError) else error
+    _log.error("an answer failed: %s", error, exc_info=shown)
     return _broken()
 
 
