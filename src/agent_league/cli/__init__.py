@@ -45,12 +45,16 @@ for _name, _help in COMMANDS.items():
 
 def main() -> None:
     """Run the command line; every ending is a sentence and an exit code."""
+    _stand_in_for_what_is_closed()
+    if sys.stdout is None:
+        print("error: nothing can be printed: stdout is closed", file=sys.stderr)
+        print("hint: send it to a file, or to /dev/null", file=sys.stderr)
+        sys.exit(3)
     try:
         try:
             app()
         finally:
-            if sys.stdout:  # what is left to print may meet a closed pipe as well
-                sys.stdout.flush()
+            sys.stdout.flush()  # what is left to print may meet a closed pipe as well
     except BrokenPipeError:  # whoever read what we print has read enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
@@ -58,3 +62,12 @@ def main() -> None:
         from agent_league.cli.endings import ended_by  # noqa: PLC0415 - costs a quarter second
 
         sys.exit(ended_by(error, as_json="--json" in sys.argv))
+
+
+def _stand_in_for_what_is_closed() -> None:
+    """Let nothing else, such as a socket, become stdin, stdout or stderr where one was closed."""
+    while (number := os.open(os.devnull, os.O_RDWR)) <= 2:  # noqa: PLR2004 - the third of three
+        os.set_inheritable(number, True)
+    os.close(number)
+    if sys.stderr is None:  # to print there would mean stdout
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115 - till the end

@@ -217,6 +217,8 @@ def _as_csv(events: list[Event], settings: LeagueSettings, shared: Path) -> None
 
 def _cell(value: Any) -> str:
     """Return *value* as a cell; text that a spreadsheet would take for a formula is quoted."""
+    if value is None:
+        return ""
     text = value if isinstance(value, str) else json_module.dumps(value)
     return f"'{text}" if text.startswith(FORMULA) else text
 

@@ -11,7 +11,6 @@ from typing import Annotated, Literal
 
 from cyclopts import Parameter
 from cyclopts.validators import Number
-from rich.console import Console
 from rich.text import Text
 
 from agent_league.cli.bookkeeping import bookkeeping
@@ -24,6 +23,7 @@ from agent_league.cli.folder import (
     free_id,
     to_resume,
 )
+from agent_league.cli.paper import show
 from agent_league.cli.report import season_document, table
 from agent_league.cli.screen import Screen, screen_for
 from agent_league.cli.terms import Legs, Players, Ports, Switch, terms
@@ -241,13 +241,12 @@ def _greet(league: LocalLeague) -> None:
 def _conclude(league: LocalLeague, seconds: float) -> None:
     season = league.manager.season
     rows = season.standings()
-    console = Console(highlight=False)
-    console.print(table(rows))
+    show(table(rows))
     lost = season.tally["TECHNICAL_LOSS"]
     best = rows[0]
     said = f"\nChampion: {best.display_name} ({best.player_id}) {best.points} points"
     totals = f"[{season.played} matches, {lost} technical losses, {seconds:.1f} s]"
-    console.print(Text(f"{said}   {totals}", style="bold"), soft_wrap=True)
+    show(Text(f"{said}   {totals}", style="bold"), soft_wrap=True)
     print(
         "",
         "Next:",

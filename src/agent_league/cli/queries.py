@@ -7,13 +7,13 @@ from types import MappingProxyType
 from typing import Any
 
 import msgspec
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from agent_league.cli.agents import LEAGUE
 from agent_league.cli.endings import UsageError
 from agent_league.cli.folder import SHARED, Folder, StoreAddress
+from agent_league.cli.paper import show
 from agent_league.cli.report import SCHEMA_VERSION, table
 from agent_league.cli.terms import Switch
 from agent_league.hosting import run
@@ -56,7 +56,7 @@ def status(
         return _print_json(found)
     rounds = f"round {found['round_id']}/{found['total_rounds']}"
     said = f"{found['league_id']}  {found['stage']}  {rounds}  {found['matches_played']} matches"
-    _print(Text(said), _columns(found["agents"], "agent_id", "display_name", "role", "state"))
+    show(Text(said), _columns(found["agents"], "agent_id", "display_name", "role", "state"))
     return None
 
 
@@ -84,7 +84,7 @@ def standings(
         Print one JSON document.
     """
     found = _found(league, "standings", Folder(shared, store), stored)
-    return _print_json(found) if json else _print(table(found["standings"]))
+    return _print_json(found) if json else show(table(found["standings"]))
 
 
 def schedule(
@@ -141,7 +141,7 @@ def stats(player: str, /, *, league: str = LEAGUE, json: Switch = False) -> None
     keys = ("rank", "played", "wins", "draws", "losses", "technical_losses", "points")
     record = "  ".join(f"{key} {found.get(key)}" for key in keys)
     head = Text(f"{found['player_id']} {found['display_name']} ({found['state']})  {record}")
-    return _print(head, _columns(found["matches"], "match_id", "winner", "status", "termination"))
+    return show(head, _columns(found["matches"], "match_id", "winner", "status", "termination"))
 
 
 _PAGES: Mapping[str, Callable[[Season], dict[str, Json]]] = MappingProxyType(
@@ -204,10 +204,6 @@ def _print_schedule(rounds: Iterable[dict[str, Any]]) -> None:
 def _match_line(match: dict[str, Any]) -> str:
     who = f"{match['player_A_id']:<8} {match['player_B_id']:<8}"
     return f"{match['match_id']:<10} {who} {match['status']:<15} {match['winner'] or '-'}"
-
-
-def _print(*parts: Text | Table) -> None:
-    Console(highlight=False).print(*parts, sep="\n")
 
 
 def _columns(rows: list[dict[str, Any]], *keys: str) -> Table:

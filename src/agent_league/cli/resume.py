@@ -6,12 +6,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from agent_league.cli.agents import manage
 from agent_league.cli.folder import SHARED, Durability, Folder, StoreAddress, to_resume
+from agent_league.cli.paper import show
 from agent_league.cli.play import Display, play_out
 from agent_league.cli.report import SCHEMA_VERSION, season_document
 from agent_league.cli.report import table as standings_table
@@ -72,7 +72,7 @@ def _say_how_it_ended(settings: LeagueSettings, folder: Folder, *, json: bool) -
         return print(json_module.dumps(season_document(season, 0.0), indent=2))
     print(f"{league_id} is over: there is nothing to resume.", file=sys.stderr)
     rows = season.standings()
-    Console(highlight=False).print(standings_table(rows))
+    show(standings_table(rows))
     print(f"\nChampion: {rows[0].display_name} ({rows[0].player_id}) {rows[0].points} points")
     print(
         "",
@@ -108,7 +108,7 @@ def leagues(*, shared: Path = SHARED, store: StoreAddress = None, json: Switch =
     for row in rows:
         state = "ended" if row.ended else "unfinished"
         table.add_row(Text(row.league_id), row.opened_at, str(row.matches), state)
-    Console(highlight=False).print(table)
+    show(table)
 
 
 def _shown(row: LeagueRow) -> dict[str, Any]:

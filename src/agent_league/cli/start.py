@@ -7,10 +7,10 @@ from typing import Annotated
 
 from cyclopts import Parameter
 from cyclopts.validators import Number
-from rich.console import Console
 
 from agent_league.cli.bookkeeping import bookkeeping
 from agent_league.cli.folder import SHARED, Durability, Folder, StoreAddress
+from agent_league.cli.paper import show
 from agent_league.cli.report import table
 from agent_league.cli.screen import PlainScreen
 from agent_league.cli.terms import LEAGUE_ID, Legs, Players, Ports, Switch, terms
@@ -84,7 +84,7 @@ def start(
         folder.say_how_to_resume(settings.league_id)
         raise
     rows = league.manager.season.standings()
-    Console(highlight=False).print(table(rows))
+    show(table(rows))
     print(f"\nChampion: {rows[0].display_name} ({rows[0].player_id}) {rows[0].points} points")
 
 
