@@ -5,7 +5,10 @@ import logging
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from typing import Any, Protocol, TypeVar
 
+import msgspec
+
 from agent_league.clock import Clock, system_clock, written
+from agent_league.journal import Journal
 from agent_league.protocol import (
     Acknowledgement,
     LeagueError,
@@ -17,13 +20,13 @@ from agent_league.protocol import (
     Role,
     Stamp,
 )
-from agent_league.protocol.complaints import LeagueComplaint
+from agent_league.protocol.complaints import GameComplaint, LeagueComplaint
 from agent_league.protocol.fields import VERSION
 from agent_league.protocol.play import Retry
 from agent_league.protocol.registration import RegisterPlayer, RegisterReferee
 from agent_league.protocol.rounds import LeagueCompleted
 from agent_league.transport import NoAnswerError
-from agent_league.transport.endpoint import Endpoint, Handler, Tool
+from agent_league.transport.endpoint import Endpoint, Handler, Result, Tool
 from agent_league.transport.exchange import Answer
 from agent_league.transport.http_server import Site
 from agent_league.transport.line import Line
@@ -67,6 +70,8 @@ class Agent:
         self.wire = wire
         self.patience = patience or Patience()
         self.clock = clock
+        self.journal = Journal()
+        """What this agent writes down of what it does."""
         self._lines: dict[str, Line] = {}
         self._tasks: set[asyncio.Task[Any]] = set()
 
@@ -100,7 +105,10 @@ class Agent:
 
     def site(self) -> Site:
         """Return this agent as something that can be served."""
-        endpoint = Endpoint(self.handlers(), self.tools(), self.complaint)
+        handlers = self.handlers()
+        if self.journal.detailed:
+            handlers = {kind: self._overheard(answer) for kind, answer in handlers.items()}
+        endpoint = Endpoint(handlers, self.tools(), self.complaint)
         return Site(
             answer=endpoint.answer,
             look=self.look,
@@ -136,8 +144,25 @@ class Agent:
     def line(self, url: str) -> Line:
         """Return the one line to *url*: it remembers how the peer is called and how it fares."""
         if url not in self._lines:
-            self._lines[url] = Line(url, self.wire.post, self.patience, Breaker())
+            post = self._post if self.journal.detailed else self.wire.post
+            self._lines[url] = Line(url, post, self.patience, Breaker())
         return self._lines[url]
+
+    def _overheard(self, answer: Handler) -> Handler:
+        """Return *answer*, which leaves a note of every message that it answers."""
+
+        def heard(message: Message) -> Result | Awaitable[Result]:
+            said = msgspec.to_builtins(message)
+            self.journal.note("MESSAGE_RECEIVED", "DEBUG", message=said)
+            return answer(message)
+
+        return heard
+
+    async def _post(self, url: str, body: bytes, within: float) -> Answer:
+        """Send *body*, and leave a note of it."""
+        said = msgspec.json.decode(body)
+        self.journal.note("MESSAGE_SENT", "DEBUG", to=url, message=said.get("params", said))
+        return await self.wire.post(url, body, within)
 
     def spawn(self, work: Coroutine[Any, Any, Any]) -> None:
         """Run *work* beside everything else, and say so if it fails."""
@@ -149,6 +174,7 @@ class Agent:
         self._tasks.discard(task)
         if not task.cancelled() and (error := task.exception()):
             log.error("%s: %r", self.sender, error, exc_info=error)
+            self.journal.note("TASK_FAILED", "ERROR", error=repr(error))
 
     async def close(self) -> None:
         """Stop what still runs beside."""
@@ -210,21 +236,30 @@ class Member(Agent):
         """Join the league, or raise `NotAdmittedError` or a `NoAnswerError`."""
         line = self.line(self.league_url)
         request: Request[Any] = self.application()
-        reply = await persistently(lambda: line.ask(request), retry or Retry(), _say_again)
+        reply = await persistently(lambda: line.ask(request), retry or Retry(), self._again)
         if reply.status != "ACCEPTED" or reply.agent_id is None:
+            self.journal.note("NOT_ADMITTED", "ERROR", reason=reply.reason)
             raise NotAdmittedError(reply.reason or "the league gave no reason")
         self.name = reply.agent_id
         self.token = reply.auth_token
         self.league_id = reply.league_id or self.league_id
+        self.journal.belongs_to(self.name)
+        self.journal.note("REGISTERED", league_id=self.league_id, league=self.league_url)
+
+    def _again(self, attempt: int, error: NoAnswerError, wait: float) -> None:
+        self.journal.warn("NO_ANSWER", f"{error}; trying again in {wait:g} s", attempt=attempt)
+
+    def complained(self, notice: LeagueComplaint | GameComplaint) -> Acknowledgement:
+        """Take an error that somebody found in what this agent said."""
+        said = msgspec.to_builtins(notice)
+        self.journal.note(said["message_type"], "WARNING", message=said)
+        return taken(notice)
 
     def league_over(self, notice: LeagueCompleted) -> Acknowledgement:
         self.final = notice
         self.over.set()
+        self.journal.note("LEAGUE_COMPLETED", league_id=notice.league_id)
         return Acknowledgement()
-
-
-def _say_again(attempt: int, error: NoAnswerError, wait: float) -> None:
-    log.warning("%s; trying again in %g s", error, wait)
 
 
 def taken(notice: Notice) -> Acknowledgement:

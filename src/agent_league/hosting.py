@@ -12,6 +12,7 @@ from typing import Any, TypeAlias, TypeVar
 import psutil
 
 from agent_league.agent import Agent, Member
+from agent_league.journal import Journal
 from agent_league.player import Played, Player, load_brain
 from agent_league.protocol import LeagueError
 from agent_league.protocol.play import Retry
@@ -49,6 +50,10 @@ class RefereePlan:
     memory: Path | None = None
     """Where it keeps who it is, for its next life."""
 
+    @property
+    def agent_id(self) -> str:
+        return self.referee_id
+
     def member(self, wire: HttpClient) -> Referee:
         meta = RefereeMeta(
             display_name=self.display_name,
@@ -74,6 +79,10 @@ class PlayerPlan:
     game_types: Sequence[str] = ("even_odd", "tic_tac_toe")
     memory: Path | None = None
     """Where it keeps who it is and what it has seen, for its next life."""
+
+    @property
+    def agent_id(self) -> str:
+        return self.player_id
 
     def member(self, wire: HttpClient) -> Player:
         brain = load_brain(self.strategy)
@@ -156,21 +165,31 @@ def _unsaid(member: Member) -> None:
     """Tell nobody that *member* has joined."""
 
 
+def _unkept(agent_id: str) -> Journal:
+    """Return a journal that keeps nothing."""
+    return Journal()
+
+
 async def run_members(
     plans: Sequence[Plan],
     socks: Sequence[socket.socket],
     stop: asyncio.Event,
     joined: Callable[[Member], None] = _unsaid,
+    journal_of: Callable[[str], Journal] = _unkept,
 ) -> None:
     """Run members until the league is over, or *stop* is set."""
     wire = HttpClient()
     lives = [Life(plan.member(wire), plan.memory, joined) for plan in plans]
+    for plan, life in zip(plans, lives, strict=True):
+        life.member.journal = journal_of(plan.agent_id)
     try:
         async with asyncio.TaskGroup() as group:
             for life, sock in zip(lives, socks, strict=True):
                 group.create_task(serve_until(life.member, sock, _lived(life, stop)))
     finally:
         await wire.close()
+        for life in lives:
+            life.member.journal.close()
 
 
 async def _lived(life: "Life", stop: asyncio.Event) -> None:

@@ -28,12 +28,15 @@ from agent_league.hosting import (
     serve_until,
     url_of,
 )
+from agent_league.journal import Journal
 from agent_league.league import LeagueManager, LeagueSettings
 from agent_league.protocol import LeagueError
+from agent_league.sdk.journals import Journals, Level
 from agent_league.store import EventLog
 from agent_league.store.log import Store
 from agent_league.store.sqlite import Durability
 from agent_league.transport.http_client import HttpClient
+from agent_league.vocabulary import Json
 
 log = logging.getLogger("agent_league")
 FIRST_REFEREE, FIRST_PLAYER = 1, 101
@@ -45,25 +48,27 @@ class AgentDiedError(LeagueError):
     """An agent of ours ended before its league did."""
 
 
-def _child(plans: Sequence[Plan], socks: Sequence[socket.socket]) -> None:
+def _child(plans: Sequence[Plan], socks: Sequence[socket.socket], journals: Journals) -> None:
     """Be a process of a local league: end when it ends, or when whoever started it does."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent hears Ctrl-C and tells us
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(message)s")
     try:
-        run(_child_main(plans, socks))
+        run(_child_main(plans, socks, journals))
     except* LeagueError as group:
         for error in group.exceptions:
             log.error("%s: %s", plans[0].display_name, error)  # noqa: TRY400 - a sentence is enough
         raise SystemExit(1) from None
 
 
-async def _child_main(plans: Sequence[Plan], socks: Sequence[socket.socket]) -> None:
+async def _child_main(
+    plans: Sequence[Plan], socks: Sequence[socket.socket], journals: Journals
+) -> None:
     loop, stop = asyncio.get_running_loop(), asyncio.Event()
     parent = multiprocessing.parent_process()
     if parent is not None:
         loop.add_reader(parent.sentinel, stop.set)
     loop.add_signal_handler(signal.SIGTERM, stop.set)
-    await run_members(plans, socks, stop)
+    await run_members(plans, socks, stop, journal_of=journals.of)
 
 
 def _context() -> ForkServerContext | SpawnContext:
@@ -91,6 +96,9 @@ class LocalPlan:
     host: str = LOOPBACK
     state: Path | None = None
     """Where the agents keep who they are, for their next life."""
+    logs: Path | None = None
+    """Where the agents, and whoever runs them, log what they do."""
+    log_level: Level = "INFO"
     store: str | None = None
     """The address of the league's store, if that is not the one in its folder."""
     durability: Durability = "power"
@@ -114,6 +122,10 @@ class LocalPlan:
     def memory(self, agent_id: str) -> Path | None:
         return self.state / f"{agent_id}.json" if self.state else None
 
+    @property
+    def journals(self) -> Journals:
+        return Journals(self.logs, self.log_level)
+
     def port(self, offset: int) -> int:
         return self.port_base + offset if self.port_base else 0
 
@@ -123,10 +135,14 @@ class LocalLeague:
     """A manager in this process, referees and players in their own; leaves nothing running."""
 
     plan: LocalPlan
+    journal: Journal = field(default_factory=Journal)
+    """What this league notes of the agents that it starts."""
     events: EventLog = field(default_factory=EventLog)
     manager: LeagueManager = field(init=False)
     processes: list[BaseProcess] = field(default_factory=list)
     _socks: list[socket.socket] = field(default_factory=list)
+    _living: dict[BaseProcess, Json] = field(default_factory=dict)
+    """The agents in each process that is not known to have ended."""
 
     def __enter__(self) -> Self:
         """Take all the ports, and start the processes."""
@@ -161,6 +177,8 @@ class LocalLeague:
             if process.is_alive():
                 process.kill()
                 process.join()
+                self.journal.note("AGENT_KILLED", "WARNING", agents=self._living[process])
+            self._note_end(process)
 
     async def open(self, store: Store | None = None) -> None:
         """Open registration, or take up the league where it stopped, if *store* has it."""
@@ -193,8 +211,15 @@ class LocalLeague:
         """Give up if a member never joined; one that ends later is the league's affair."""
         loop = asyncio.get_running_loop()
         loop.remove_reader(process.sentinel)
+        self._note_end(process)
         if process.exitcode and not self.manager.season.players and not died.done():
             died.set_result(AgentDiedError(f"{process.name} ended before the league began"))
+
+    def _note_end(self, process: BaseProcess) -> None:
+        agents = self._living.pop(process, None)
+        if agents is not None:
+            level = "WARNING" if process.exitcode else "INFO"
+            self.journal.note("AGENT_ENDED", level, agents=agents, exit_code=process.exitcode)
 
     def _bound(self, port: int) -> socket.socket:
         sock = bound(self.plan.host, port)
@@ -238,9 +263,12 @@ class LocalLeague:
         plans, socks = zip(*group, strict=True)
         first = plans[0]
         name = first.display_name if len(plans) == 1 else f"{len(plans)} players"
-        process = _context().Process(target=_child, args=(plans, socks), name=name, daemon=True)
+        arguments = (plans, socks, self.plan.journals)
+        process = _context().Process(target=_child, args=arguments, name=name, daemon=True)
         process.start()
         self.processes.append(process)
+        self._living[process] = [plan.agent_id for plan in plans]
+        self.journal.note("AGENT_STARTED", agents=self._living[process], pid=process.pid)
         for sock in socks:  # a copy left open here would take calls that nobody answers
             sock.close()
 

@@ -13,7 +13,8 @@ from cyclopts.validators import Number
 
 from agent_league.agent import Member
 from agent_league.cli.bookkeeping import bookkeeping
-from agent_league.cli.folder import SHARED, Durability, Folder, StoreAddress
+from agent_league.cli.folder import SHARED, Durability, Folder, LogLevel, StoreAddress
+from agent_league.cli.orchestration import Orchestration, follow
 from agent_league.cli.screen import PlainScreen
 from agent_league.cli.terms import LEAGUE_ID, Legs, Players, Switch, terms
 from agent_league.hosting import (
@@ -28,8 +29,10 @@ from agent_league.hosting import (
     serve_until,
     url_of,
 )
+from agent_league.journal import Journal
 from agent_league.league import LeagueManager, LeagueSettings
 from agent_league.local import LocalPlan
+from agent_league.sdk.journals import Journals
 from agent_league.store import EventLog
 from agent_league.transport.http_client import HttpClient
 
@@ -98,18 +101,22 @@ def manage(settings: LeagueSettings, folder: Folder, host: str, port: int) -> No
     if known is None or known.lonely:
         folder.saved(LocalPlan(settings, (), (), referees=0, port_base=port, host=host))
     try:
-        run(_managed(settings, sock, folder))
+        with Orchestration(folder.logs, settings.league_id) as journal:
+            run(_managed(settings, sock, folder, journal))
     except KeyboardInterrupt:
         folder.say_how_to_resume(settings.league_id)
         raise
 
 
-async def _managed(settings: LeagueSettings, sock: socket.socket, folder: Folder) -> None:
+async def _managed(
+    settings: LeagueSettings, sock: socket.socket, folder: Folder, journal: Journal
+) -> None:
     wire, events, screen = HttpClient(), EventLog(), PlainScreen()
     league = LeagueManager(settings, wire, events)
     try:
         async with folder.store() as store, bookkeeping(league, folder) as clerk:
             await league.open(store)
+            follow(league, journal)
             if clerk is not None:
                 events.listen(clerk.noted)
             events.listen(screen.heard)
@@ -134,6 +141,7 @@ def referee(
     host: str = LOOPBACK,
     endpoint: str | None = None,
     shared: Path = SHARED,
+    log_level: LogLevel = "INFO",
 ) -> None:
     """Run one referee until the league is over.
 
@@ -156,7 +164,9 @@ def referee(
     endpoint
         The address that others reach it at, if that is another one.
     shared
-        The folder in which it keeps who it is, for when it is started again.
+        The folder in which it keeps who it is, for when it is started again, and its log.
+    log_level
+        What is worth a line in the log of an agent; DEBUG is every message.
     """
     sock = bound(host, port)
     plan = RefereePlan(
@@ -168,7 +178,7 @@ def referee(
         capacity=capacity,
         memory=_memory(shared, "referee", port),
     )
-    run(_member(plan, sock))
+    run(_member(plan, sock, Journals(shared / "logs", log_level)))
 
 
 def player(
@@ -183,6 +193,7 @@ def player(
     host: str = LOOPBACK,
     endpoint: str | None = None,
     shared: Path = SHARED,
+    log_level: LogLevel = "INFO",
 ) -> None:
     """Run one player until the league is over.
 
@@ -207,7 +218,9 @@ def player(
     endpoint
         The address that others reach it at, if that is another one.
     shared
-        The folder in which it keeps who it is, for when it is started again.
+        The folder in which it keeps who it is, for when it is started again, and its log.
+    log_level
+        What is worth a line in the log of an agent; DEBUG is every message.
     """
     sock = bound(host, port)
     plan = PlayerPlan(
@@ -220,7 +233,7 @@ def player(
         seed=seed,
         memory=_memory(shared, "player", port),
     )
-    run(_member(plan, sock))
+    run(_member(plan, sock, Journals(shared / "logs", log_level)))
 
 
 def _memory(shared: Path, role: str, port: int) -> Path | None:
@@ -234,11 +247,11 @@ def _mcp(url: str) -> str:
     return whole if whole.rstrip("/").endswith("/mcp") else f"{whole.rstrip('/')}/mcp"
 
 
-async def _member(plan: Plan, sock: socket.socket) -> None:
+async def _member(plan: Plan, sock: socket.socket, journals: Journals) -> None:
     logging.basicConfig(level=logging.WARNING, format="%(message)s")
     stop = asyncio.Event()
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop.set)
-    await run_members([plan], [sock], stop, joined=_say_joined)
+    await run_members([plan], [sock], stop, _say_joined, journals.of)
 
 
 def _say_joined(member: Member) -> None:

@@ -18,6 +18,7 @@ from agent_league.league import LeagueSettings
 from agent_league.league.season import Season
 from agent_league.league.snapshots import season_of
 from agent_league.local import LocalPlan
+from agent_league.sdk.journals import Level
 from agent_league.store import StoreError
 from agent_league.store.addresses import store_at
 from agent_league.store.log import LeagueRow, Store
@@ -25,6 +26,9 @@ from agent_league.store.log import LeagueRow, Store
 SHARED = Path("SHARED")
 Durability = Literal["power", "process"]
 Shared = Annotated[Path, Parameter(help="The folder in which leagues are kept.")]
+LogLevel = Annotated[
+    Level, Parameter(help="What is worth a line in the log of an agent: DEBUG is every message.")
+]
 StoreAddress = Annotated[
     str | None, Parameter(help="Another store: a file, or postgresql://..., or memory.")
 ]
@@ -69,6 +73,10 @@ class Folder:
         """Return where the agents of a league keep who they are."""
         return None if self.forgetful else self.shared / "state" / league_id
 
+    @property
+    def logs(self) -> Path | None:
+        return None if self.forgetful else self.shared / "logs"
+
     def leagues(self) -> list[LeagueRow]:
         """Return the leagues that the folder holds, the oldest first."""
 
@@ -104,7 +112,8 @@ class Folder:
         """Return *plan* with a place for what its agents keep, where it can be found to resume."""
         state = self.state(plan.settings.league_id)
         address = self._unlocked and _absolute(self._unlocked)
-        placed = replace(plan, state=state, store=address, durability=self.durability)
+        placed = replace(plan, state=state, logs=self.logs)
+        placed = replace(placed, store=address, durability=self.durability)
         if state is not None:
             placed.save(state / "plan.json")
         return placed
@@ -118,7 +127,7 @@ class Folder:
             plan = LocalPlan.load(state / "plan.json")
         except msgspec.DecodeError as error:
             raise StoreError(f"{state / 'plan.json'} is damaged: {error}") from error
-        return plan and replace(plan, state=state)  # the folder may have been moved
+        return plan and replace(plan, state=state, logs=self.logs)  # the folder may have been moved
 
     def elsewhere(self) -> "Iterator[Folder]":
         """Yield where else leagues of this folder are kept, the one of the last plan first."""

@@ -19,10 +19,12 @@ from agent_league.cli.folder import (
     SHARED,
     Durability,
     Folder,
+    LogLevel,
     StoreAddress,
     free_id,
     to_resume,
 )
+from agent_league.cli.orchestration import Orchestration, follow
 from agent_league.cli.paper import show
 from agent_league.cli.report import season_document, table
 from agent_league.cli.screen import Screen, screen_for
@@ -83,6 +85,7 @@ def play(
     store: StoreAddress = None,
     durability: Durability | None = None,
     resume: Switch = False,
+    log_level: LogLevel = "INFO",
 ) -> None:
     """Play a whole league on this machine: everybody is a process with a port of its own.
 
@@ -114,6 +117,8 @@ def play(
         What an acknowledgement survives: the loss of power, or the death of the process.
     resume
         Go on with the league in the folder that has not ended, instead of a new one.
+    log_level
+        What is worth a line in the log of an agent; DEBUG is every message.
     """
     folder = Folder(shared, store, durability or "power")
     rows = folder.leagues()
@@ -135,16 +140,18 @@ def play(
     )
     settings = replace(base, league_id=league_id)
     plan = LocalPlan(settings, chosen, _names(chosen), referees=referees, port_base=port_base)
-    plan = folder.saved(plan)
+    plan = folder.saved(replace(plan, log_level=log_level))
     return play_out(plan, folder, display, json=json)
 
 
 def play_out(plan: LocalPlan, folder: Folder, display: Display | None, *, json: bool) -> None:
     """Play a league, from its beginning or from where it stopped, and show how it ended."""
     screen = screen_for("none" if json and display is None else display)
-    league = LocalLeague(plan)
     try:
-        with league:
+        with (
+            Orchestration(plan.logs, plan.settings.league_id) as journal,
+            LocalLeague(plan, journal) as league,
+        ):
             if not json and display != "none":
                 _greet(league)
             seconds = run(_played(league, screen, folder))
@@ -217,6 +224,7 @@ async def _played(league: LocalLeague, screen: Screen, folder: Folder) -> float:
 
     async with folder.store() as store, bookkeeping(league.manager, folder) as clerk:
         await league.open(store)
+        follow(league.manager, league.journal)
         league.events.listen(screen.heard)
         league.events.listen(time_passes)
         if clerk is not None:

@@ -2,6 +2,7 @@
 
 import asyncio
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -9,7 +10,8 @@ from cyclopts import Parameter
 from cyclopts.validators import Number
 
 from agent_league.cli.bookkeeping import bookkeeping
-from agent_league.cli.folder import SHARED, Durability, Folder, StoreAddress
+from agent_league.cli.folder import SHARED, Durability, Folder, LogLevel, StoreAddress
+from agent_league.cli.orchestration import Orchestration, follow
 from agent_league.cli.paper import show
 from agent_league.cli.report import table
 from agent_league.cli.screen import PlainScreen
@@ -33,6 +35,7 @@ def start(
     shared: Path = SHARED,
     store: StoreAddress = None,
     durability: Durability = "power",
+    log_level: LogLevel = "INFO",
 ) -> None:
     """Open a league with referees of its own, and wait for players.
 
@@ -62,6 +65,8 @@ def start(
         Another store than the one in that folder: a file, postgresql://..., or memory.
     durability
         What an acknowledgement survives: the loss of power, or the death of the process.
+    log_level
+        What is worth a line in the log of an agent; DEBUG is every message.
     """
     folder = Folder(shared, store, durability)
     wanted = terms(
@@ -75,9 +80,12 @@ def start(
     )
     settings = folder.taken_up(wanted)
     plan = LocalPlan(settings, (), (), referees=referees, port_base=port_base, host=host)
-    plan = folder.saved(plan)
+    plan = folder.saved(replace(plan, log_level=log_level))
     try:
-        with LocalLeague(plan) as league:
+        with (
+            Orchestration(plan.logs, settings.league_id) as journal,
+            LocalLeague(plan, journal) as league,
+        ):
             _invite(league)
             run(_opened(league, folder))
     except KeyboardInterrupt:
@@ -107,6 +115,7 @@ async def _opened(league: LocalLeague, folder: Folder) -> None:
         loop.add_reader(sys.stdin.fileno(), _begin, league.manager)
     async with folder.store() as store, bookkeeping(league.manager, folder) as clerk:
         await league.open(store)
+        follow(league.manager, league.journal)
         if clerk is not None:
             league.events.listen(clerk.noted)
         league.events.listen(screen.heard)

@@ -40,12 +40,15 @@ class OpponentModel:
 class DecisionModel:
     """Turns a turn into a legal move, whatever the strategy does."""
 
-    def __init__(self, brain: Brain, seed: str | None = None) -> None:
+    def __init__(
+        self, brain: Brain, seed: str | None = None, warn: Callable[[str], None] = log.warning
+    ) -> None:
         self.opponents = OpponentModel()
         self.fallbacks = 0
         """How often the strategy did not come up with a legal move."""
         self._brain = brain
         self._seed = seed
+        self._warn = warn
 
     def decide(self, turn: Turn, budget: float) -> Json | Awaitable[Json]:
         """Return a move within *budget* seconds; at once if the strategy is one of ours."""
@@ -81,7 +84,7 @@ class DecisionModel:
 
     def _fall_back(self, situation: Situation, why: str) -> Json:
         self.fallbacks += 1
-        log.warning("strategy %s %s; playing a random legal move", self._brain.name, why)
+        self._warn(f"strategy {self._brain.name} {why}; playing a random legal move")
         return situation.rng.choice(situation.legal)
 
 

@@ -59,7 +59,9 @@ class Player(Member):
         **options: Any,
     ) -> None:
         super().__init__(name, wire, league_url, **options)
-        self.decision = DecisionModel(brain, None if seed is None else f"{seed}|{name}")
+        self.decision = DecisionModel(
+            brain, None if seed is None else f"{seed}|{name}", warn=self._fell_back
+        )
         self.history: dict[str, Played] = {}
         self.noted: Callable[[Played], None] = _unnoted
         """Told of each match that this player learns the end of, so that it can be kept."""
@@ -74,8 +76,8 @@ class Player(Member):
             ParityCall: self.choose,
             GameMoveCall: self.choose,
             GameOver: self.match_over,
-            GameComplaint: taken,
-            LeagueComplaint: taken,
+            GameComplaint: self.complained,
+            LeagueComplaint: self.complained,
             RoundAnnouncement: taken,
             RoundCompleted: taken,
             StandingsUpdate: self.table_changed,
@@ -139,7 +141,11 @@ class Player(Member):
             played = perceive_result(over, self.name)
             self.recall([played])
             self.noted(played)
+            self.journal.note("MATCH_OVER", league_id=self.league_id, **played._asdict())
         return Acknowledgement(match_id=over.match_id)
+
+    def _fell_back(self, why: str) -> None:
+        self.journal.warn("STRATEGY_FAILED", why)
 
     def recall(self, matches: Iterable[Played]) -> None:
         """Take *matches* into the history and the opponent model."""

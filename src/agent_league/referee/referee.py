@@ -8,7 +8,7 @@ from typing import Any
 
 from msgspec import Raw
 
-from agent_league.agent import Member, Wire, log, taken, together
+from agent_league.agent import Member, Wire, taken, together
 from agent_league.game import GAMES, OptionsError
 from agent_league.protocol import Acknowledgement, ErrorCode, Message, ProtocolError, Role, tokens
 from agent_league.protocol.complaints import LeagueComplaint
@@ -54,7 +54,7 @@ class Referee(Member):
             RoundAnnouncement: taken,
             RoundCompleted: taken,
             LeagueCompleted: self.league_over,
-            LeagueComplaint: taken,
+            LeagueComplaint: self.complained,
         }
 
     def tools(self) -> Mapping[str, Tool]:
@@ -136,8 +136,10 @@ class Referee(Member):
         """Tell both players, then the league; there is room for another match from here on."""
         match.judged = True
         verdict = match.verdict()
+        result = reported(verdict)
+        self._note_result(match, result)
         await self._announce(match, told(verdict))
-        await self._report(match, reported(verdict))
+        await self._report(match, result)
         self._matches.pop(match.order.match_id, None)
 
     async def _announce(self, match: Match, result: GameResult) -> None:
@@ -205,16 +207,31 @@ class Referee(Member):
                     await self.line(self.league_url).tell(self._part(match, number, part))
                 return await self.line(self.league_url).tell(report)
             except RefusedError as error:
-                log.warning("the league refuses the result of %s: %s", report.match_id, error)
+                self._unreported(
+                    "REPORT_REFUSED", f"refuses the result of {report.match_id}", error
+                )
                 if report.ticket == match.order.ticket:
                     return None
             except NoAnswerError as error:
-                log.warning("the league has not taken the result of %s: %s", report.match_id, error)
+                self._unreported("REPORT_LATE", f"has no result of {report.match_id} yet", error)
                 wait = min(delay(Retry(), min(attempt, 5)), LONGEST_REPORT_DELAY)
                 with suppress(TimeoutError):
                     async with asyncio.timeout(wait):
                         await match.reordered.wait()
         return None
+
+    def _unreported(self, event_type: str, what: str, error: NoAnswerError) -> None:
+        self.journal.warn(event_type, f"the league {what}: {error}")
+
+    def _note_result(self, match: Match, result: ReportedResult) -> None:
+        self.journal.note(
+            "MATCH_ENDED",
+            league_id=match.order.league_id,
+            match_id=match.order.match_id,
+            status=result.status,
+            winner=result.winner,
+            termination=result.termination,
+        )
 
     async def _register_by_hand(self, arguments: dict[str, Json]) -> Acknowledgement:
         await self.register()
