@@ -1,11 +1,12 @@
 """Agents as servers of this process: the ports they listen at, and how long they run."""
 
 import asyncio
+import errno
 import gc
 import socket
 from collections.abc import Callable, Coroutine, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
@@ -14,7 +15,7 @@ import psutil
 from agent_league.agent import Agent, Member
 from agent_league.journal import Journal
 from agent_league.player import Played, Player, load_brain
-from agent_league.protocol import LeagueError
+from agent_league.protocol import LeagueError, Patience
 from agent_league.protocol.play import Retry
 from agent_league.protocol.registration import PlayerMeta, RefereeMeta
 from agent_league.referee import Referee
@@ -28,7 +29,15 @@ LOOPBACK = "127.0.0.1"
 MANAGER_PORT = 8000
 
 
-class PortBusyError(LeagueError):
+class AddressError(LeagueError):
+    """No agent can listen where it should."""
+
+
+class NoSuchAddressError(AddressError):
+    """The address is not one of this machine, or may not be used."""
+
+
+class PortBusyError(AddressError):
     """Somebody else listens where an agent should."""
 
     def __init__(self, port: int, who: str) -> None:
@@ -47,6 +56,9 @@ class RefereePlan:
     display_name: str = "Referee"
     game_types: Sequence[str] = ("even_odd",)
     capacity: int = 10
+    version: str = VERSION
+    patience: Patience = field(default_factory=Patience)
+    retry: Retry = field(default_factory=Retry)
     memory: Path | None = None
     """Where it keeps who it is, for its next life."""
 
@@ -57,12 +69,19 @@ class RefereePlan:
     def member(self, wire: HttpClient) -> Referee:
         meta = RefereeMeta(
             display_name=self.display_name,
-            version=VERSION,
+            version=self.version,
             game_types=list(self.game_types),
             contact_endpoint=self.endpoint,
             max_concurrent_matches=self.capacity,
         )
-        return Referee(self.referee_id, wire, self.league_url, meta=meta, league_id=self.league_id)
+        return Referee(
+            self.referee_id,
+            wire,
+            self.league_url,
+            meta=meta,
+            league_id=self.league_id,
+            patience=self.patience,
+        )
 
 
 @dataclass(frozen=True)
@@ -77,6 +96,9 @@ class PlayerPlan:
     strategy: str = "random"
     seed: str | None = None
     game_types: Sequence[str] = ("even_odd", "tic_tac_toe")
+    version: str = VERSION
+    patience: Patience = field(default_factory=Patience)
+    retry: Retry = field(default_factory=Retry)
     memory: Path | None = None
     """Where it keeps who it is and what it has seen, for its next life."""
 
@@ -88,7 +110,7 @@ class PlayerPlan:
         brain = load_brain(self.strategy)
         meta = PlayerMeta(
             display_name=self.display_name,
-            version=VERSION,
+            version=self.version,
             game_types=list(self.game_types),
             contact_endpoint=self.endpoint,
         )
@@ -100,6 +122,7 @@ class PlayerPlan:
             brain=brain,
             seed=self.seed,
             league_id=self.league_id,
+            patience=self.patience,
         )
 
 
@@ -107,7 +130,7 @@ Plan: TypeAlias = RefereePlan | PlayerPlan
 
 
 def bound(host: str, port: int) -> socket.socket:
-    """Return a socket that listens at *port* (0 for any), or raise `PortBusyError`."""
+    """Return a socket that listens at *port* (0 for any), or raise `AddressError`."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     sock = socket.socket(family, socket.SOCK_STREAM)
     sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -116,12 +139,14 @@ def bound(host: str, port: int) -> socket.socket:
         sock.listen(1024)
     except OSError as error:
         sock.close()
-        raise PortBusyError(port, _occupant(port) or str(error)) from error
+        if error.errno != errno.EADDRINUSE:
+            raise NoSuchAddressError(f"cannot listen at {host}:{port}: {error.strerror}") from error
+        raise PortBusyError(port, _occupant(port)) from error
     sock.setblocking(False)
     return sock
 
 
-def _occupant(port: int) -> str | None:
+def _occupant(port: int) -> str:
     """Say which process listens at *port*, as far as we may know."""
     with suppress(psutil.Error):
         for connection in psutil.net_connections("inet"):
@@ -179,7 +204,7 @@ async def run_members(
 ) -> None:
     """Run members until the league is over, or *stop* is set."""
     wire = HttpClient()
-    lives = [Life(plan.member(wire), plan.memory, joined) for plan in plans]
+    lives = [Life(plan.member(wire), plan.memory, joined, plan.retry) for plan in plans]
     for plan, life in zip(plans, lives, strict=True):
         life.member.journal = journal_of(plan.agent_id)
     try:
@@ -208,13 +233,14 @@ class Life:
     member: Member
     memory: Path | None
     joined: Callable[[Member], None]
+    retry: Retry = field(default_factory=Retry)
 
     async def take_part(self) -> None:
         member = self.member
         known = kept(self.memory) if self.memory else None
         if known is not None:
             member.name, member.token = known.agent_id, known.token
-        await member.register(Retry())
+        await member.register(self.retry)
         if self.memory:
             self._remember(self.memory)
         self.joined(member)

@@ -7,7 +7,7 @@ import signal
 import socket
 from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from multiprocessing.context import ForkServerContext, SpawnContext
 from multiprocessing.process import BaseProcess
 from pathlib import Path
@@ -19,6 +19,7 @@ import msgspec
 from agent_league.hosting import (
     LOOPBACK,
     MANAGER_PORT,
+    VERSION,
     Plan,
     PlayerPlan,
     RefereePlan,
@@ -81,6 +82,28 @@ def _context() -> ForkServerContext | SpawnContext:
 
 
 @dataclass(frozen=True)
+class Place:
+    """Where an agent is to listen, and as whom."""
+
+    agent_id: str
+    port: int = 0
+    display_name: str = ""
+    version: str = VERSION
+    game_types: Sequence[str] = ()
+    """What it plays, if that is not just the game of the league."""
+    capacity: int = 10
+    strategy: str | None = None
+
+    def at(self, port: int) -> Self:
+        return replace(self, port=port)
+
+
+def moved(places: Sequence[Place], base: int, first: int) -> list[Place]:
+    """Return *places* at the ports that follow *base*; 0 takes any that are free."""
+    return [place.at(base + first + n if base else 0) for n, place in enumerate(places)]
+
+
+@dataclass(frozen=True)
 class LocalPlan:
     """A whole league on this machine."""
 
@@ -102,11 +125,23 @@ class LocalPlan:
     store: str | None = None
     """The address of the league's store, if that is not the one in its folder."""
     durability: Durability = "power"
+    referee_places: Sequence[Place] = ()
+    """Those that are not there follow from the number of a referee, or of a player."""
+    player_places: Sequence[Place] = ()
 
     @property
     def lonely(self) -> bool:
         """Whether only the manager runs here: everybody else is somebody else's affair."""
         return not self.referees and not self.strategies
+
+    def moved(self, base: int) -> Self:
+        """Return the same league at other ports: the manager's is *base*, or 0 for any."""
+        return replace(
+            self,
+            port_base=base,
+            referee_places=moved(self.referee_places, base, FIRST_REFEREE),
+            player_places=moved(self.player_places, base, FIRST_PLAYER),
+        )
 
     def save(self, path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -121,6 +156,18 @@ class LocalPlan:
 
     def memory(self, agent_id: str) -> Path | None:
         return self.state / f"{agent_id}.json" if self.state else None
+
+    def referee_place(self, number: int) -> Place:
+        if number < len(self.referee_places):
+            return self.referee_places[number]
+        agent_id = f"REF{number + 1:02}"
+        port, name = self.port(FIRST_REFEREE + number), f"Referee {agent_id}"
+        return Place(agent_id, port, name, capacity=self.capacity)
+
+    def player_place(self, number: int) -> Place:
+        if number < len(self.player_places):
+            return self.player_places[number]
+        return Place(f"P{number + 1:02}", self.port(FIRST_PLAYER + number))
 
     @property
     def journals(self) -> Journals:
@@ -231,31 +278,37 @@ class LocalLeague:
         return url_of(self._sock)
 
     def _referee(self, number: int) -> tuple[Plan, socket.socket]:
-        sock = self._bound(self.plan.port(FIRST_REFEREE + number))
-        agent_id = f"REF{number + 1:02}"
+        place, settings = self.plan.referee_place(number), self.plan.settings
+        sock = self._bound(place.port)
         plan = RefereePlan(
             league_url=self.url,
             endpoint=url_of(sock),
-            referee_id=agent_id,
-            display_name=f"Referee {agent_id}",
-            game_types=(self.plan.settings.game_type,),
-            capacity=self.plan.capacity,
-            memory=self.plan.memory(agent_id),
+            referee_id=place.agent_id,
+            display_name=place.display_name,
+            game_types=place.game_types or (settings.game_type,),
+            capacity=place.capacity,
+            version=place.version,
+            patience=settings.patience,
+            retry=settings.retry,
+            memory=self.plan.memory(place.agent_id),
         )
         return plan, sock
 
     def _player(self, number: int) -> tuple[Plan, socket.socket]:
-        sock = self._bound(self.plan.port(FIRST_PLAYER + number))
-        agent_id = f"P{number + 1:02}"
+        place, settings = self.plan.player_place(number), self.plan.settings
+        sock = self._bound(place.port)
         plan = PlayerPlan(
             league_url=self.url,
             endpoint=url_of(sock),
-            player_id=agent_id,
+            player_id=place.agent_id,
             display_name=self.plan.names[number],
             strategy=self.plan.strategies[number],
-            seed=self.plan.settings.seed,
-            game_types=(self.plan.settings.game_type,),
-            memory=self.plan.memory(agent_id),
+            seed=settings.seed,
+            game_types=place.game_types or (settings.game_type,),
+            version=place.version,
+            patience=settings.patience,
+            retry=settings.retry,
+            memory=self.plan.memory(place.agent_id),
         )
         return plan, sock
 

@@ -1,6 +1,8 @@
 """The files of a folder: written by `league init`, changed by people, and then obeyed."""
 
 import json
+import re
+from contextlib import ExitStack
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -8,7 +10,7 @@ from typing import Any
 import pytest
 
 from agent_league.sdk import ConfigLoader
-from cli.league_command import PLAIN, league
+from cli.league_command import PLAIN, document, league, line_with, running
 
 FIRST = "league_2025_even_odd"
 QUICK = ("--players", "2", "--port-base", "0", "--json")
@@ -135,3 +137,47 @@ def test_what_a_match_is_worth_is_what_the_file_says(shared: Path) -> None:
     scoring = {"win_points": 10, "draw_points": 5, "loss_points": 0, "technical_loss_points": 0}
     written(shared, f"leagues/{FIRST}.json", {"league_id": FIRST, "scoring": scoring})
     assert sum(row["points"] for row in played(shared)["standings"]) == 10
+
+
+def test_the_agents_that_are_named_are_those_that_play(shared: Path) -> None:
+    names = {"P05": "Ada", "P02": "Bo", "P03": "Cy"}
+    entries = [
+        {
+            "player_id": player,
+            "display_name": name,
+            "default_endpoint": f"http://localhost:{8150 + number}/mcp",
+            "strategy": "always_even",
+            "active": name != "Bo",
+        }
+        for number, (player, name) in enumerate(names.items())
+    ]
+    written(shared, "agents/agents_config.json", {"players": entries})
+    done = league("play", "--port-base", "0", "--json", "--shared", str(shared))
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    shown = {row["player_id"]: row["display_name"] for row in found["standings"]}
+    assert shown == {"P05": "Ada", "P03": "Cy"}
+    assert found["matches"][0]["choices"] == {"P05": "even", "P03": "even"}
+
+
+def test_an_agent_finds_the_league_its_name_and_a_port_in_the_files(shared: Path) -> None:
+    with ExitStack() as stack:
+        manager = stack.enter_context(running("manager", "--port", "0", "--players", "3"))
+        found = re.search(r"http://\S+/mcp", line_with(manager, "Waiting"))
+        assert found
+        written(shared, "agents/agents_config.json", {"league_manager": {"endpoint": found[0]}})
+        written(shared, "defaults/player.json", {"display_name": "Anyone", "strategy": "mirror"})
+        written(shared, "system.json", {"network": {"default_player_port_range": [20_190, 20_199]}})
+        for _ in range(2):
+            player = stack.enter_context(running("player", "--shared", str(shared)))
+            line_with(player, " is in ")
+        agents = document("status", "--league", found[0], "--json")["agents"]
+        assert [agent["display_name"] for agent in agents] == ["Anyone (mirror)"] * 2
+        assert len(list((shared / "state").glob("player-201*.json"))) == 2
+
+
+def test_an_address_that_is_not_of_this_machine_is_said(shared: Path) -> None:
+    written(shared, "system.json", {"network": {"base_host": "192.0.2.1"}})
+    done = league("play", *QUICK[:4], "--shared", str(shared))
+    assert done.returncode == 3
+    assert "cannot listen at 192.0.2.1:0" in done.stderr

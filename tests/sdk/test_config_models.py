@@ -200,7 +200,7 @@ WRONG_AGENTS = {
     'semantic version, as 1.0.0, got "one"',
     json.dumps({"players": [{**PLAYER, "playerid": "P01"}]}): "players[0].playerid: unknown key; "
     "did you mean 'player_id'? known: player_id, display_name, version, game_types, "
-    "default_endpoint, active",
+    "default_endpoint, active, strategy",
     '{"last_updated": "yesterday"}': "last_updated: expected ISO-8601 in UTC, as "
     '2025-01-15T10:30:00Z, got "yesterday"',
 }

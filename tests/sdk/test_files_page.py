@@ -54,8 +54,8 @@ def default_of(field: msgspec.structs.FieldInfo) -> str:
     return f"`{written.replace(',', ', ')}`"
 
 
-def documented(section: str) -> Iterator[tuple[str, str, str]]:
-    """Yield the agent, key and default of every row under a heading."""
+def documented(section: str, *, marked: bool = False) -> Iterator[tuple[str, str, str]]:
+    """Yield the agent, key and default of every row under a heading, or only of *marked* keys."""
     (table,) = re.findall(
         rf"^## {re.escape(section)}\n(.*?)(?=^## |\Z)", PAGE, re.MULTILINE | re.DOTALL
     )
@@ -63,9 +63,10 @@ def documented(section: str) -> Iterator[tuple[str, str, str]]:
         names, defaults, _ = (cell.strip() for cell in re.split(r"(?<!\\)\|", row))
         agent = names.partition(":")[0] if names[0] not in "`*" else ""
         pattern = r"`[^`]*`|none|required"
-        found = zip(re.findall(r"`([^`]+)`", names), re.findall(pattern, defaults), strict=True)
-        for name, default in found:
-            yield agent, name, default
+        said = re.findall(r"`([^`]+)`\*?(†?)", names)
+        for (name, mark), default in zip(said, re.findall(pattern, defaults), strict=True):
+            if mark or not marked:
+                yield agent, name, default
 
 
 def test_every_key_is_documented_with_its_default() -> None:

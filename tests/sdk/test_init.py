@@ -34,7 +34,12 @@ def test_what_is_written_loads_without_complaint(tmp_path: Path) -> None:
     assert league.display_name == "Summer Cup"
     assert [game.game_type for game in games.games][:1] == ["even_odd"]
     assert settings(loader.load_system(), league, seed="s", games=games).league_id == "summer_cup"
-    assert [player.player_id for player in loader.load_agents().players] == ["P01", "P02"]
+    assert [player.player_id for player in loader.load_agents().players] == [
+        "P01",
+        "P02",
+        "P03",
+        "P04",
+    ]
     loader.load_referee_defaults()
     loader.load_player_defaults()
 
@@ -44,7 +49,7 @@ def test_it_holds_the_values_of_the_examples(tmp_path: Path) -> None:
     said = [json.loads((tmp_path / name).read_bytes()) for name in FILES]
     assert said[0] == SEED_SYSTEM
     assert said[1].keys() == SEED_AGENTS.keys()
-    assert said[1]["referees"] == SEED_AGENTS["referees"]
+    assert said[1]["referees"][:1] == SEED_AGENTS["referees"]
     assert said[1]["players"][:1] == SEED_AGENTS["players"]
     timeless = {key: value for key, value in SEED_LEAGUE.items() if key != "created_at"}
     assert {key: said[2][key] for key in timeless} == timeless

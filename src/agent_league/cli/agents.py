@@ -5,6 +5,7 @@ import logging
 import signal
 import socket
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated
 
@@ -14,14 +15,14 @@ from cyclopts.validators import Number
 from agent_league.agent import Member
 from agent_league.cli.bookkeeping import bookkeeping
 from agent_league.cli.folder import SHARED, Durability, Folder, LogLevel, StoreAddress
+from agent_league.cli.lineup import Files
 from agent_league.cli.orchestration import Orchestration, follow
 from agent_league.cli.screen import PlainScreen
-from agent_league.cli.terms import LEAGUE_ID, Legs, Players, Switch, terms
+from agent_league.cli.terms import Legs, Players, Switch, terms
 from agent_league.hosting import (
-    LOOPBACK,
-    MANAGER_PORT,
     Plan,
     PlayerPlan,
+    PortBusyError,
     RefereePlan,
     bound,
     run,
@@ -31,24 +32,23 @@ from agent_league.hosting import (
 )
 from agent_league.journal import Journal
 from agent_league.league import LeagueManager, LeagueSettings
-from agent_league.local import LocalPlan
+from agent_league.local import LocalPlan, Place
 from agent_league.sdk.journals import Journals
 from agent_league.store import EventLog
 from agent_league.transport.http_client import HttpClient
 
-LEAGUE = f"http://{LOOPBACK}:{MANAGER_PORT}/mcp"
 Port = Annotated[int, Parameter(validator=Number(gte=0, lte=65535))]
 
 
 def manager(
     *,
-    port: Port = MANAGER_PORT,
-    league_id: str = LEAGUE_ID,
+    port: Port | None = None,
+    league_id: str | None = None,
     players: Players = 4,
     referees: Annotated[int, Parameter(validator=Number(gte=1))] = 1,
     legs: Legs = None,
     seed: str | None = None,
-    host: str = LOOPBACK,
+    host: str | None = None,
     class_league: Switch = False,
     shared: Path = SHARED,
     store: StoreAddress = None,
@@ -61,7 +61,7 @@ def manager(
     port
         Where to listen.
     league_id
-        What the league is called.
+        What the league is called; system.json says it otherwise.
     players
         How many players to wait for.
     referees
@@ -81,16 +81,18 @@ def manager(
     durability
         What an acknowledgement survives: the loss of power, or the death of the process.
     """
+    files = Files.read(shared)
     settings = terms(
         seed,
         players,
         shared,
-        league_id,
+        league_id or files.system.default_league_id,
         class_league=class_league,
         legs=legs,
         awaited_referees=referees,
     )
-    manage(settings, Folder(shared, store, durability), host, port)
+    listens = files.manager_port if port is None else port
+    manage(settings, Folder(shared, store, durability), host or files.host, listens)
 
 
 def manage(settings: LeagueSettings, folder: Folder, host: str, port: int) -> None:
@@ -132,13 +134,13 @@ async def _managed(
 
 def referee(
     *,
-    port: Port = MANAGER_PORT + 1,
+    port: Port | None = None,
     league_id: str | None = None,
     referee_id: str = "referee",
-    league: str = LEAGUE,
+    league: str | None = None,
     name: str | None = None,
-    capacity: Annotated[int, Parameter(validator=Number(gte=1, lte=10))] = 10,
-    host: str = LOOPBACK,
+    capacity: Annotated[int, Parameter(validator=Number(gte=1, lte=10))] | None = None,
+    host: str | None = None,
     endpoint: str | None = None,
     shared: Path = SHARED,
     log_level: LogLevel = "INFO",
@@ -148,13 +150,13 @@ def referee(
     Parameters
     ----------
     port
-        Where to listen.
+        Where to listen: as agents_config.json says, or the first port of the range that is free.
     league_id
         Which league to join; whichever is there if not given.
     referee_id
         The id to ask for, such as REF01.
     league
-        The league manager's address.
+        The league manager's address, if the files do not say it.
     name
         The name that others see.
     capacity
@@ -168,29 +170,37 @@ def referee(
     log_level
         What is worth a line in the log of an agent; DEBUG is every message.
     """
-    sock = bound(host, port)
+    files = Files.read(shared)
+    place = files.one_referee(referee_id)
+    sock = _listening(
+        files.system.network.default_referee_port_range, host or files.host, port, place
+    )
     plan = RefereePlan(
-        league_url=_mcp(league),
+        league_url=_mcp(league or files.league_url),
         endpoint=endpoint or url_of(sock),
         league_id=league_id,
         referee_id=referee_id,
-        display_name=name or f"Referee {referee_id}",
-        capacity=capacity,
-        memory=_memory(shared, "referee", port),
+        display_name=name or place.display_name,
+        game_types=place.game_types,
+        capacity=capacity or place.capacity,
+        version=place.version,
+        patience=files.patience,
+        retry=files.retry,
+        memory=_memory(shared, "referee", sock, port),
     )
     run(_member(plan, sock, Journals(shared / "logs", log_level)))
 
 
 def player(
     *,
-    port: Port = MANAGER_PORT + 101,
+    port: Port | None = None,
     league_id: str | None = None,
     player_id: str = "player",
-    league: str = LEAGUE,
-    strategy: str = "random",
+    league: str | None = None,
+    strategy: str | None = None,
     name: str | None = None,
     seed: str | None = None,
-    host: str = LOOPBACK,
+    host: str | None = None,
     endpoint: str | None = None,
     shared: Path = SHARED,
     log_level: LogLevel = "INFO",
@@ -200,13 +210,13 @@ def player(
     Parameters
     ----------
     port
-        Where to listen.
+        Where to listen: as agents_config.json says, or the first port of the range that is free.
     league_id
         Which league to join; whichever is there if not given.
     player_id
         The id to ask for, such as P01.
     league
-        The league manager's address.
+        The league manager's address, if the files do not say it.
     strategy
         A strategy by name, or a file with your own.
     name
@@ -222,23 +232,42 @@ def player(
     log_level
         What is worth a line in the log of an agent; DEBUG is every message.
     """
-    sock = bound(host, port)
+    files = Files.read(shared)
+    place = files.one_player(player_id, strategy)
+    sock = _listening(
+        files.system.network.default_player_port_range, host or files.host, port, place
+    )
     plan = PlayerPlan(
-        league_url=_mcp(league),
+        league_url=_mcp(league or files.league_url),
         endpoint=endpoint or url_of(sock),
         league_id=league_id,
         player_id=player_id,
-        display_name=name or f"{player_id} ({strategy.rsplit('/', 1)[-1]})",
-        strategy=strategy,
+        display_name=name or place.display_name,
+        strategy=strategy or place.strategy or "random",
         seed=seed,
-        memory=_memory(shared, "player", port),
+        game_types=place.game_types,
+        version=place.version,
+        patience=files.patience,
+        retry=files.retry,
+        memory=_memory(shared, "player", sock, port),
     )
     run(_member(plan, sock, Journals(shared / "logs", log_level)))
 
 
-def _memory(shared: Path, role: str, port: int) -> Path | None:
-    """Return where an agent keeps who it is; one without a port of its own has no next life."""
-    return shared / "state" / f"{role}-{port}.json" if port else None
+def _listening(ports: tuple[int, int], host: str, port: int | None, place: Place) -> socket.socket:
+    """Return a socket at the port that was asked for, or else at the first of *ports* free."""
+    if port is not None or place.port:
+        return bound(host, place.port if port is None else port)
+    for candidate in range(ports[0], ports[1]):
+        with suppress(PortBusyError):
+            return bound(host, candidate)
+    return bound(host, ports[1])
+
+
+def _memory(shared: Path, role: str, sock: socket.socket, port: int | None) -> Path | None:
+    """Return where an agent keeps who it is; one that takes any port has no next life."""
+    taken = sock.getsockname()[1]
+    return None if port == 0 else shared / "state" / f"{role}-{taken}.json"
 
 
 def _mcp(url: str) -> str:

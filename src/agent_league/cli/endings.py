@@ -10,7 +10,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from agent_league.agent import NotAdmittedError
-from agent_league.hosting import PortBusyError
+from agent_league.hosting import AddressError
 from agent_league.local import AgentDiedError
 from agent_league.player import NoSuchStrategyError
 from agent_league.protocol import LeagueError
@@ -62,7 +62,7 @@ def _store_hint(error: Exception) -> str:
 
 _ENDINGS: Mapping[type[Exception], tuple[Exit, Callable[[Exception], str]]] = MappingProxyType(
     {
-        PortBusyError: (Exit.ENVIRONMENT, _port_hint),
+        AddressError: (Exit.ENVIRONMENT, _port_hint),
         UsageError: (Exit.USAGE, lambda error: str(getattr(error, "hint", ""))),
         NoSuchStrategyError: (Exit.USAGE, lambda error: "see docs/writing-a-strategy.md"),
         NotAdmittedError: (Exit.NO, lambda error: "the league decides who may join, and when"),

@@ -4,13 +4,11 @@ import asyncio
 import json as json_module
 import sys
 from collections.abc import Sequence
-from dataclasses import replace
-from itertools import cycle, islice
+from dataclasses import dataclass, replace
+from itertools import cycle
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Literal
 
-from cyclopts import Parameter
-from cyclopts.validators import Number
 from rich.text import Text
 
 from agent_league.cli.bookkeeping import bookkeeping
@@ -24,16 +22,17 @@ from agent_league.cli.folder import (
     free_id,
     to_resume,
 )
+from agent_league.cli.lineup import Files
 from agent_league.cli.orchestration import Orchestration, follow
 from agent_league.cli.paper import show
 from agent_league.cli.report import season_document, table
 from agent_league.cli.screen import Screen, screen_for
-from agent_league.cli.terms import Legs, Players, Ports, Switch, terms
-from agent_league.hosting import MANAGER_PORT, run
+from agent_league.cli.terms import Legs, Players, Ports, Referees, Switch, terms
+from agent_league.hosting import run
+from agent_league.league import LeagueSettings
 from agent_league.league.season import Season
-from agent_league.local import LocalLeague, LocalPlan
+from agent_league.local import LocalLeague, LocalPlan, Place
 from agent_league.player import load_brain
-from agent_league.sdk import ConfigLoader
 from agent_league.store import Event
 from agent_league.store.events import SeasonEnded, SeasonStarted
 from agent_league.store.log import LeagueRow
@@ -72,13 +71,13 @@ Policy = Literal["round_robin", "least_busy", "weighted"]
 
 def play(
     *,
-    players: Players = 4,
+    players: Players | None = None,
     strategy: str | None = None,
-    referees: Annotated[int, Parameter(validator=Number(gte=1, lte=10))] = 2,
+    referees: Referees | None = None,
     seed: str | None = None,
     legs: Legs = None,
     assign: Policy | None = None,
-    port_base: Ports = MANAGER_PORT,
+    port_base: Ports | None = None,
     display: Display | None = None,
     json: Switch = False,
     shared: Path = SHARED,
@@ -92,11 +91,11 @@ def play(
     Parameters
     ----------
     players
-        How many players.
+        How many players: those that agents_config.json names, or 4.
     strategy
         Strategies by name or file, with commas: random,markov,my_own.py. Dealt out in turn.
     referees
-        How many referees.
+        How many referees: those that agents_config.json names, or 2.
     seed
         The same seed gives the same schedule, draws and standings.
     legs
@@ -129,19 +128,50 @@ def play(
             raise UsageError(f"{row.league_id} was not played from here", "league resume")
         folder = replace(folder, durability=durability or plan.durability)
         return play_out(plan, folder, display, json=json)
-    chosen = _dealt(strategy, players)
-    wanted = ConfigLoader(shared).load_system().default_league_id
+    files = Files.read(shared)
+    wanted = files.system.default_league_id
+    base = terms(seed, players, shared, wanted, legs=legs, assignment=assign)
+    plan = lined_up(files, base, Wanted(players, referees, strategy, port_base))
     league_id = free_id(wanted, rows)
     if rows:
         earlier = f"{len(rows)} earlier league{'s' if len(rows) > 1 else ''}"
         print(f"{folder.name} holds {earlier}; this one is {league_id}.", file=sys.stderr)
-    base = terms(
-        seed, players, shared, wanted, legs=legs, awaited_referees=referees, assignment=assign
-    )
-    settings = replace(base, league_id=league_id)
-    plan = LocalPlan(settings, chosen, _names(chosen), referees=referees, port_base=port_base)
-    plan = folder.saved(replace(plan, log_level=log_level))
+    settings = replace(plan.settings, league_id=league_id)
+    plan = folder.saved(replace(plan, settings=settings, log_level=log_level))
     return play_out(plan, folder, display, json=json)
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """Who is to play, as far as flags say it."""
+
+    players: int | None = None
+    referees: int | None = None
+    strategy: str | None = None
+    port_base: int | None = None
+
+
+def lined_up(files: Files, base: LeagueSettings, wanted: Wanted) -> LocalPlan:
+    """Return a league to be played on *base*, by the agents that flags and files ask for."""
+    players = files.players(base.game_type, wanted.players, wanted.port_base)
+    referees = files.referees(base.game_type, wanted.referees, wanted.port_base)
+    strategies = _dealt(wanted.strategy, players)
+    settings = replace(
+        base,
+        awaited_players=len(players),
+        awaited_referees=len(referees),
+        max_players=max(base.max_players, len(players)),
+    )
+    return LocalPlan(
+        settings,
+        strategies,
+        _names(players, strategies),
+        referees=len(referees),
+        port_base=files.manager_port if wanted.port_base is None else wanted.port_base,
+        host=files.host,
+        referee_places=referees,
+        player_places=players,
+    )
 
 
 def play_out(plan: LocalPlan, folder: Folder, display: Display | None, *, json: bool) -> None:
@@ -188,22 +218,24 @@ def _wants_to_resume(rows: Sequence[LeagueRow], folder: Folder) -> bool:
     return False
 
 
-def _dealt(strategy: str | None, players: int) -> Sequence[str]:
+def _dealt(strategy: str | None, players: Sequence[Place]) -> Sequence[str]:
     names = [name.strip() for name in strategy.split(",")] if strategy else MIXED
-    if strategy and len(names) > players:
+    if strategy and len(names) > len(players):
         hint = f"league play --players {len(names)} --strategy {strategy}"
-        raise UsageError(f"{len(names)} strategies for {players} players", hint)
-    dealt = list(islice(cycle(names), players))
+        raise UsageError(f"{len(names)} strategies for {len(players)} players", hint)
+    own = [None if strategy else place.strategy for place in players]
+    dealt = [chosen or name for chosen, name in zip(own, cycle(names), strict=False)]
     for name in dict.fromkeys(dealt):
         load_brain(name)  # a strategy that is not there is said so before anything starts
     # A file is remembered by its whole path: the league may be resumed from another folder.
     return [str(Path(name).resolve()) if name.endswith(".py") else name for name in dealt]
 
 
-def _names(strategies: Sequence[str]) -> Sequence[str]:
+def _names(players: Sequence[Place], strategies: Sequence[str]) -> Sequence[str]:
     return [
-        f"{_name(number)} ({strategy.rsplit('/', 1)[-1].removesuffix('.py')[:30]})"
-        for number, strategy in enumerate(strategies)
+        place.display_name
+        or f"{_name(number)} ({strategy.rsplit('/', 1)[-1].removesuffix('.py')[:30]})"
+        for number, (place, strategy) in enumerate(zip(players, strategies, strict=True))
     ]
 
 

@@ -10,9 +10,9 @@ import msgspec
 from rich.table import Table
 from rich.text import Text
 
-from agent_league.cli.agents import LEAGUE
 from agent_league.cli.endings import UsageError
 from agent_league.cli.folder import SHARED, Folder, StoreAddress
+from agent_league.cli.lineup import Files
 from agent_league.cli.paper import show
 from agent_league.cli.report import SCHEMA_VERSION, table
 from agent_league.cli.terms import Switch
@@ -30,7 +30,7 @@ OK = 200
 
 def status(
     *,
-    league: str = LEAGUE,
+    league: str | None = None,
     stored: str | None = None,
     shared: Path = SHARED,
     store: StoreAddress = None,
@@ -41,7 +41,7 @@ def status(
     Parameters
     ----------
     league
-        The league manager's address.
+        The league manager's address, if the files do not say it.
     stored
         The id of a league in the folder, to read instead.
     shared
@@ -62,7 +62,7 @@ def status(
 
 def standings(
     *,
-    league: str = LEAGUE,
+    league: str | None = None,
     stored: str | None = None,
     shared: Path = SHARED,
     store: StoreAddress = None,
@@ -73,7 +73,7 @@ def standings(
     Parameters
     ----------
     league
-        The league manager's address.
+        The league manager's address, if the files do not say it.
     stored
         The id of a league in the folder, to read instead.
     shared
@@ -89,7 +89,7 @@ def standings(
 
 def schedule(
     *,
-    league: str = LEAGUE,
+    league: str | None = None,
     round: int | None = None,  # noqa: A002 - the flag's name
     stored: str | None = None,
     shared: Path = SHARED,
@@ -101,7 +101,7 @@ def schedule(
     Parameters
     ----------
     league
-        The league manager's address.
+        The league manager's address, if the files do not say it.
     round
         Only this round.
     stored
@@ -116,14 +116,14 @@ def schedule(
     if stored:
         rounds = _rounds(run(_season(Folder(shared, store), stored)), round)
     else:
-        rounds = iter(_asked(league, "schedule")["rounds"])
+        rounds = iter(_asked(league, "schedule", shared)["rounds"])
     wanted = (one for one in rounds if round in (None, one["round_id"]))
     if json:
         return _print_json({"rounds": [msgspec.Raw(msgspec.json.encode(one)) for one in wanted]})
     return _print_schedule(wanted)
 
 
-def stats(player: str, /, *, league: str = LEAGUE, json: Switch = False) -> None:
+def stats(player: str, /, *, league: str | None = None, json: Switch = False) -> None:
     """Show one player's record in a running league.
 
     Parameters
@@ -131,7 +131,7 @@ def stats(player: str, /, *, league: str = LEAGUE, json: Switch = False) -> None
     player
         The player's id, such as P01.
     league
-        The league manager's address.
+        The league manager's address, if the files do not say it.
     json
         Print one JSON document.
     """
@@ -150,9 +150,9 @@ _PAGES: Mapping[str, Callable[[Season], dict[str, Json]]] = MappingProxyType(
 """What the pages of a running league show, of a season that was read from a store."""
 
 
-def _found(league: str, page: str, folder: Folder, stored: str | None) -> dict[str, Any]:
+def _found(league: str | None, page: str, folder: Folder, stored: str | None) -> dict[str, Any]:
     if not stored:
-        return _asked(league, page)
+        return _asked(league, page, folder.shared)
     found: dict[str, Any] = msgspec.to_builtins(_PAGES[page](run(_season(folder, stored))))
     return found
 
@@ -171,8 +171,8 @@ async def _season(folder: Folder, league_id: str) -> Season:
         return await season_of(kept, settings)
 
 
-def _asked(league: str, page: str) -> dict[str, Any]:
-    base = league.removesuffix("/").removesuffix("/mcp")
+def _asked(league: str | None, page: str, shared: Path = SHARED) -> dict[str, Any]:
+    base = (league or Files.read(shared).league_url).removesuffix("/").removesuffix("/mcp")
     answer = run(_got(f"{base}/{page}"))
     if answer.status != OK:
         raise UsageError(f"{base} has no {page}", "league status shows who takes part")

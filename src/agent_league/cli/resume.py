@@ -60,7 +60,7 @@ def resume(
         return _say_how_it_ended(settings, folder, json=json)
     plan = folder.plan(row.league_id) or LocalPlan(settings, (), (), referees=0)
     folder = replace(folder, durability=durability or plan.durability)
-    plan = plan if port is None else replace(plan, port_base=port)
+    plan = plan if port is None else plan.moved(port)
     if plan.lonely:
         return manage(settings, folder, plan.host, plan.port_base)
     return play_out(plan, folder, display, json=json)

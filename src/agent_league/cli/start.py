@@ -4,19 +4,16 @@ import asyncio
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
-
-from cyclopts import Parameter
-from cyclopts.validators import Number
 
 from agent_league.cli.bookkeeping import bookkeeping
 from agent_league.cli.folder import SHARED, Durability, Folder, LogLevel, StoreAddress
+from agent_league.cli.lineup import Files
 from agent_league.cli.orchestration import Orchestration, follow
 from agent_league.cli.paper import show
 from agent_league.cli.report import table
 from agent_league.cli.screen import PlainScreen
-from agent_league.cli.terms import LEAGUE_ID, Legs, Players, Ports, Switch, terms
-from agent_league.hosting import LOOPBACK, MANAGER_PORT, run
+from agent_league.cli.terms import Legs, Players, Ports, Referees, Switch, terms
+from agent_league.hosting import run
 from agent_league.league import LeagueManager
 from agent_league.local import LocalLeague, LocalPlan
 from agent_league.protocol import Role
@@ -25,12 +22,12 @@ from agent_league.protocol import Role
 def start(
     *,
     players: Players | None = None,
-    referees: Annotated[int, Parameter(validator=Number(gte=1, lte=10))] = 2,
+    referees: Referees | None = None,
     legs: Legs = None,
     seed: str | None = None,
-    league_id: str = LEAGUE_ID,
-    port_base: Ports = MANAGER_PORT,
-    host: str = LOOPBACK,
+    league_id: str | None = None,
+    port_base: Ports | None = None,
+    host: str | None = None,
     class_league: Switch = False,
     shared: Path = SHARED,
     store: StoreAddress = None,
@@ -46,13 +43,13 @@ def start(
     players
         How many players to wait for.
     referees
-        How many referees to start here.
+        How many referees to start here: those that agents_config.json names, or 2.
     legs
         How often each pair meets.
     seed
         Where all chance comes from.
     league_id
-        What the league is called.
+        What the league is called; system.json says it otherwise.
     port_base
         The manager's port; the referees follow.
     host
@@ -68,18 +65,20 @@ def start(
     log_level
         What is worth a line in the log of an agent; DEBUG is every message.
     """
-    folder = Folder(shared, store, durability)
-    wanted = terms(
-        seed,
-        players,
-        shared,
-        league_id,
-        class_league=class_league,
-        legs=legs,
-        awaited_referees=referees,
+    folder, files = Folder(shared, store, durability), Files.read(shared)
+    named = league_id or files.system.default_league_id
+    base = terms(seed, players, shared, named, class_league=class_league, legs=legs)
+    places = files.referees(base.game_type, referees, port_base)
+    settings = folder.taken_up(replace(base, awaited_referees=len(places)))
+    plan = LocalPlan(
+        settings,
+        (),
+        (),
+        referees=len(places),
+        port_base=files.manager_port if port_base is None else port_base,
+        host=host or files.host,
+        referee_places=places,
     )
-    settings = folder.taken_up(wanted)
-    plan = LocalPlan(settings, (), (), referees=referees, port_base=port_base, host=host)
     plan = folder.saved(replace(plan, log_level=log_level))
     try:
         with (

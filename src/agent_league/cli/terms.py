@@ -9,13 +9,13 @@ from cyclopts import Parameter
 from cyclopts.validators import Number
 
 from agent_league.league import CLASS_LEAD, LeagueSettings
-from agent_league.sdk import ConfigLoader, patience, retry, settings
+from agent_league.sdk import ConfigLoader, LeagueConfig, settings
 from agent_league.sdk.layout import Layout
 
 Players = Annotated[int, Parameter(validator=Number(gte=2, lte=1000))]
 Legs = Annotated[int, Parameter(validator=Number(gte=1, lte=10))] | None
 Ports = Annotated[int, Parameter(validator=Number(gte=0, lte=64000))]
-LEAGUE_ID = "league_2025_even_odd"
+Referees = Annotated[int, Parameter(validator=Number(gte=1, lte=10))]
 Switch = Annotated[bool, Parameter(negative=())]
 
 
@@ -42,9 +42,7 @@ def terms(
 
 def _from_files(shared: Path, league_id: str, seed: str) -> LeagueSettings:
     loader = ConfigLoader(shared)
-    system = loader.load_system()
-    if not Layout(shared).league(league_id).exists():
-        waits, tries = patience(system), retry(system)
-        return LeagueSettings(seed=seed, league_id=league_id, patience=waits, retry=tries)
-    league, games = loader.load_league(league_id), loader.load_games_registry()
-    return settings(system, league, seed=seed, games=games)
+    there = Layout(shared).league(league_id).exists()
+    league = loader.load_league(league_id) if there else LeagueConfig(league_id=league_id)
+    games = loader.load_games_registry()
+    return settings(loader.load_system(), league, seed=seed, games=games)

@@ -119,11 +119,13 @@ class ManagerEntry(Config, frozen=True, kw_only=True):
     """The league manager."""
 
     display_name: DisplayName = "Central League Manager"
-    endpoint: Text = "http://localhost:8000/mcp"
+    endpoint: Text | UnsetType = UNSET
+    """Where it is found; by default where `system.json` has it listen."""
     version: SemanticVersion = "1.0.0"
 
     def __post_init__(self) -> None:
-        check_endpoint("endpoint", self.endpoint)
+        if not isinstance(self.endpoint, UnsetType):
+            check_endpoint("endpoint", self.endpoint)
 
 
 class RefereeEntry(Config, frozen=True, kw_only=True):
@@ -150,6 +152,8 @@ class PlayerEntry(Config, frozen=True, kw_only=True):
     game_types: GameTypes = ("even_odd",)
     default_endpoint: Text
     active: bool = True
+    strategy: Text | UnsetType = UNSET
+    """Ours, optional."""
 
     def __post_init__(self) -> None:
         check_endpoint("default_endpoint", self.default_endpoint)
@@ -271,4 +275,5 @@ class PlayerDefaults(Config, frozen=True, kw_only=True):
     display_name: DisplayName = "Player"
     version: SemanticVersion = "1.0.0"
     game_types: GameTypes = ("even_odd", "tic_tac_toe")
-    strategy: Text = "random"
+    strategy: Text | UnsetType = UNSET
+    """`league play` deals out a mixture if nothing is said, `league player` plays at random."""

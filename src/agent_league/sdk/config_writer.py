@@ -12,6 +12,7 @@ from agent_league.sdk.config_models import (
     GameEntry,
     GamesRegistry,
     LeagueConfig,
+    ManagerEntry,
     PlayerDefaults,
     PlayerEntry,
     RefereeDefaults,
@@ -58,18 +59,29 @@ def _written(path: Path, config: Config) -> bool:
 
 
 def _agents(at: str) -> AgentsConfig:
-    referee = RefereeEntry(
-        referee_id="REF01", display_name="Referee Alpha", endpoint="http://localhost:8001/mcp"
-    )
+    manager = ManagerEntry(endpoint="http://localhost:8000/mcp")
+    referees = [
+        RefereeEntry(
+            referee_id=f"REF{number:02}",
+            display_name=f"Referee {name}",
+            endpoint=f"http://localhost:{8000 + number}/mcp",
+        )
+        for number, name in enumerate(("Alpha", "Beta"), 1)
+    ]
     players = [
         PlayerEntry(
             player_id=f"P{number:02}",
             display_name=f"Agent {name}",
             default_endpoint=f"http://localhost:{8100 + number}/mcp",
         )
-        for number, name in enumerate(("Alpha", "Beta"), 1)
+        for number, name in enumerate(("Alpha", "Beta", "Gamma", "Delta"), 1)
     ]
-    return AgentsConfig(last_updated=at, referees=(referee,), players=tuple(players))
+    return AgentsConfig(
+        last_updated=at,
+        league_manager=manager,
+        referees=tuple(referees),
+        players=tuple(players),
+    )
 
 
 def _league(league_id: str, at: str) -> LeagueConfig:
