@@ -4,8 +4,8 @@ import asyncio
 import errno
 import gc
 import socket
-from collections.abc import Callable, Coroutine, Sequence
-from contextlib import suppress
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
@@ -27,6 +27,8 @@ T = TypeVar("T")
 VERSION = "1.0.0"
 LOOPBACK = "127.0.0.1"
 MANAGER_PORT = 8000
+FLUSHED_EVERY = 1.0
+"""Seconds that what an agent notes may stay in memory."""
 
 
 class AddressError(LeagueError):
@@ -208,13 +210,30 @@ async def run_members(
     for plan, life in zip(plans, lives, strict=True):
         life.member.journal = journal_of(plan.agent_id)
     try:
-        async with asyncio.TaskGroup() as group:
+        async with _flushing([life.member.journal for life in lives]), asyncio.TaskGroup() as group:
             for life, sock in zip(lives, socks, strict=True):
                 group.create_task(serve_until(life.member, sock, _lived(life, stop)))
     finally:
         await wire.close()
         for life in lives:
             life.member.journal.close()
+
+
+@asynccontextmanager
+async def _flushing(journals: Sequence[Journal]) -> AsyncIterator[None]:
+    """Have what *journals* hold written now and then, for the time of a context."""
+
+    async def flush() -> None:
+        while True:
+            await asyncio.sleep(FLUSHED_EVERY)
+            for journal in journals:
+                journal.flush()
+
+    flushing = asyncio.ensure_future(flush())
+    try:
+        yield
+    finally:
+        flushing.cancel()
 
 
 async def _lived(life: "Life", stop: asyncio.Event) -> None:

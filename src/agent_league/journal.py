@@ -24,5 +24,8 @@ class Journal:
         log.warning("%s", message)
         self.note(event_type, "WARNING", message=message, **details)
 
+    def flush(self) -> None:
+        """Write what is only in memory yet; its owner asks for this about every second."""
+
     def close(self) -> None:
         """Let go of what was opened."""

@@ -44,6 +44,8 @@ def log_file(component: str, league_id: str | None = None, log_root: Path = LOG_
 class JsonLogger:
     """Writes the log of one component; an entry is on disk within a second, a warning at once.
 
+    One that is not *timed* leaves it to its owner to flush it: fifty loggers, fifty threads.
+
     Whatever is under a key such as `auth_token`, at any depth, is left out. A log that has grown
     too large makes room: it is kept beside the new one, as `….jsonl.1`, until the next time.
     """
@@ -58,11 +60,13 @@ class JsonLogger:
         *,
         clock: Clock = system_clock,
         max_bytes: int = MAX_BYTES,
+        timed: bool = True,
     ) -> None:
         self.component = component
         self.log_file = log_file(component, league_id, log_root)
         self._clock = clock
         self._max_bytes = max_bytes
+        self._timed = timed
         # Strategies think in threads of their own, and log from there.
         self._lock = threading.RLock()
         self._buffer = bytearray()
@@ -94,7 +98,7 @@ class JsonLogger:
             self._buffer += entry
             if level in URGENT or len(self._buffer) >= BUFFER:
                 self.flush()
-            elif self._timer is None:
+            elif self._timed and self._timer is None:
                 self._timer = threading.Timer(LATEST, self.flush)
                 self._timer.daemon = True
                 self._timer.start()
