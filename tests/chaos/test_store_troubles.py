@@ -57,7 +57,8 @@ def test_a_league_waits_for_a_postgresql_that_went_away(
     cluster: Cluster, shared: Path, tmp_path: Path
 ) -> None:
     gate, kept = Gate(tmp_path), ("--shared", str(shared), "--store", cluster.address)
-    wanted = ("--players", "4", "--strategy", gate.strategy, "--seed", "7")
+    mixed = f"{gate.strategy},always_odd"
+    wanted = ("--players", "4", "--strategy", mixed, "--seed", "7")
     with running(*play(shared, *wanted, "--store", cluster.address)) as process:
         line_with(process, "Round 1/3 over")
         cluster.stop()
@@ -151,6 +152,18 @@ def test_a_league_goes_on_as_it_was_begun(shared: Path, tmp_path: Path) -> None:
     assert plan(shared) == begun
     again = league("resume", FIRST, "--shared", str(shared))
     assert f"{FIRST} is over" in again.stderr
+
+
+def test_a_league_in_another_store_leaves_the_files_of_the_first_alone(
+    shared: Path, tmp_path: Path
+) -> None:
+    assert league(*play(shared, "--players", "2")).returncode == 0
+    before = plan(shared)
+    other = ("--store", str(tmp_path / "other.db"))
+    told = document(*play(shared, "--players", "2", "--json", *other))
+    assert told["league_id"] == f"{FIRST}_2"
+    assert plan(shared) == before
+    assert league("resume", f"{FIRST}_2", "--shared", str(shared)).returncode == 0
 
 
 def test_no_password_is_written_down(cluster: Cluster, shared: Path) -> None:

@@ -20,7 +20,7 @@ BETWEEN = 5.0
 """Seconds between two writings of the files: they are views, the store is what counts."""
 SHARE = 10
 """The files of a large league take long to write, and may take one part in so many of the time."""
-LAST = 10.0
+LAST = 5.0
 """Seconds for which a league that is over waits for its files."""
 
 

@@ -3,7 +3,7 @@
 import re
 import shlex
 import sys
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Collection, Iterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -106,14 +106,19 @@ class Folder:
         for row in rows:
             if row.league_id == settings.league_id and not row.ended:
                 return LeagueSettings.read(row.settings)
-        return replace(settings, league_id=free_id(settings.league_id, rows))
+        return replace(settings, league_id=free_id(settings.league_id, self.taken(rows)))
+
+    def taken(self, rows: Sequence[LeagueRow]) -> set[str]:
+        """Return the ids of *rows*, and of leagues in other stores whose files are in this folder."""
+        plans = () if self.forgetful else self.shared.glob("state/*/plan.json")
+        elsewhere = (plan for plan in map(_readable, plans) if plan and plan.store != self._place)
+        return {row.league_id for row in rows} | {plan.settings.league_id for plan in elsewhere}
 
     def saved(self, plan: LocalPlan) -> LocalPlan:
         """Return *plan* with a place for what its agents keep, where it can be found to resume."""
         state = self.state(plan.settings.league_id)
-        address = self._unlocked and _absolute(self._unlocked)
         placed = replace(plan, state=state, logs=self.logs)
-        placed = replace(placed, store=address, durability=self.durability)
+        placed = replace(placed, store=self._place, durability=self.durability)
         if state is not None:
             placed.save(state / "plan.json")
         return placed
@@ -134,15 +139,19 @@ class Folder:
         files = self.shared.glob("state/*/plan.json") if self.address is None else ()
         addresses = dict[str, None]()
         for file in sorted(files, key=lambda path: path.stat().st_mtime, reverse=True):
-            with suppress(msgspec.DecodeError):
-                plan = LocalPlan.load(file)
-                addresses |= {plan.store: None} if plan and plan.store else {}
+            plan = _readable(file)
+            addresses |= {plan.store: None} if plan and plan.store else {}
         return (replace(self, address=address) for address in addresses)
 
     @property
     def _unlocked(self) -> str | None:
         """The address without its password, which is neither shown nor written down."""
         return self.address and re.sub(r"(://[^:/@]+):[^@/]+@", r"\1@", self.address)
+
+    @property
+    def _place(self) -> str | None:
+        """The same, so that it means the same from any folder."""
+        return self._unlocked and _absolute(self._unlocked)
 
     @property
     def flags(self) -> str:
@@ -173,14 +182,19 @@ def to_resume(folder: Folder, league_id: str | None = None) -> tuple[Folder, Lea
         raise
 
 
+def _readable(path: Path) -> LocalPlan | None:
+    with suppress(msgspec.DecodeError):
+        return LocalPlan.load(path)
+    return None
+
+
 def _absolute(address: str) -> str:
     """Return an address that means the same from any folder."""
     return address if "://" in address else str(Path(address).expanduser().resolve())
 
 
-def free_id(wanted: str, rows: Sequence[LeagueRow]) -> str:
+def free_id(wanted: str, taken: Collection[str]) -> str:
     """Return *wanted*, with a number behind it if there is such a league already."""
-    taken = {row.league_id for row in rows}
     numbered = re.compile(rf"{re.escape(wanted)}_(\d+)")
     numbers = [int(found[1]) for name in taken if (found := numbered.fullmatch(name))]
     return f"{wanted}_{max(numbers, default=1) + 1}" if wanted in taken else wanted

@@ -132,7 +132,7 @@ def play(
     wanted = files.system.default_league_id
     base = terms(seed, players, shared, wanted, legs=legs, assignment=assign)
     plan = lined_up(files, base, Wanted(players, referees, strategy, port_base))
-    league_id = free_id(wanted, rows)
+    league_id = free_id(wanted, folder.taken(rows))
     if rows:
         earlier = f"{len(rows)} earlier league{'s' if len(rows) > 1 else ''}"
         print(f"{folder.name} holds {earlier}; this one is {league_id}.", file=sys.stderr)

@@ -114,6 +114,14 @@ class Season:
             for rank, row in enumerate(self.table.ranked(), 1)
         ]
 
+    def forget_past(self) -> None:
+        """Let go of the matches of rounds before the last closed one, as a snapshot does."""
+        past = [m.match_id for m in self.matches.values() if m.round_id < self.closed_rounds]
+        for match_id in past:
+            del self.matches[match_id]
+            self.assignments.pop(match_id, None)
+            self.results.pop(match_id, None)
+
     def apply(self, event: Event) -> None:
         """Take *event* into account."""
         self.roster.apply(event)

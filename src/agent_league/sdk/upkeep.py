@@ -63,6 +63,7 @@ class Upkeep:
         async for page in store.events(self._settings.league_id, self._seq):
             for stored in page:
                 self._hear(stored)
+            self._season.forget_past()  # the files have it, and this is not the only season
             if self._seq < self._done.seq:
                 self._views.settle()  # page by page: nobody holds what will not be written
             if enough():
