@@ -73,7 +73,8 @@ def read_call_at_once(body: bytes) -> MessageCall | None:
 def read_as(kind: type[Kind], body: Json) -> Kind:
     """Return *body*, already parsed, as a *kind*, or raise `ProtocolError`."""
     try:
-        return msgspec.convert(body, kind)
+        # Not `convert`: it cannot make what is passed on as it came (`Raw`).
+        return msgspec.json.decode(msgspec.json.encode(body), type=kind)
     except msgspec.ValidationError as error:
         raise _explained(kind, body, str(error)) from None
 
