@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from typing import Any, Protocol, TypeVar
 
 from agent_league.clock import Clock, system_clock, written
+from agent_league.mcp.tools import ENVELOPE, Toolbox, ToolCard, in_league_dialect, message_cards
 from agent_league.protocol import (
     Acknowledgement,
     LeagueError,
@@ -16,6 +17,7 @@ from agent_league.protocol import (
     Request,
     Role,
     Stamp,
+    name,
 )
 from agent_league.protocol.complaints import LeagueComplaint
 from agent_league.protocol.fields import VERSION
@@ -23,7 +25,7 @@ from agent_league.protocol.play import Retry
 from agent_league.protocol.registration import RegisterPlayer, RegisterReferee
 from agent_league.protocol.rounds import LeagueCompleted
 from agent_league.transport import NoAnswerError
-from agent_league.transport.endpoint import Endpoint, Handler, Tool
+from agent_league.transport.endpoint import Endpoint, Handler
 from agent_league.transport.exchange import Answer
 from agent_league.transport.http_server import Site
 from agent_league.transport.line import Line
@@ -53,6 +55,8 @@ class Agent:
 
     role: Role
     body_limit = BODY_LIMIT
+    supplied = ENVELOPE
+    """What `supply` knows to fill in."""
 
     def __init__(
         self,
@@ -74,9 +78,20 @@ class Agent:
         """Return who answers which message."""
         raise NotImplementedError
 
-    def tools(self) -> Mapping[str, Tool]:
+    def tools(self) -> Sequence[ToolCard]:
         """Return the tools that are not messages."""
-        return {}
+        return ()
+
+    def toolbox(self) -> Toolbox:
+        """Return every tool of this agent, those that are messages among them."""
+        return Toolbox([*message_cards(self.handlers(), self.supply, self.supplied), *self.tools()])
+
+    def supply(self, kind: type[Message], token: str | None) -> dict[str, Json]:
+        """Return what a message of *kind* may leave out if it comes over MCP."""
+        role = kind.route.sender[0]
+        sender = role if role is Role.LEAGUE else f"{role}:mcp"
+        stamp = self.stamp(f"conv-mcp-{kind.route.tool}")
+        return {**stamp, "message_type": name(kind), "sender": sender}
 
     def about(self) -> dict[str, Json]:
         """Return what a person who opens this agent in a browser is told."""
@@ -100,7 +115,7 @@ class Agent:
 
     def site(self) -> Site:
         """Return this agent as something that can be served."""
-        endpoint = Endpoint(self.handlers(), self.tools(), self.complaint)
+        endpoint = Endpoint(self.handlers(), in_league_dialect(self.tools()), self.complaint)
         return Site(
             answer=endpoint.answer,
             look=self.look,
