@@ -6,6 +6,10 @@ from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from typing import Any, Protocol, TypeVar
 
 from agent_league.clock import Clock, system_clock, written
+from agent_league.mcp.door import Door
+from agent_league.mcp.offer import Offer
+from agent_league.mcp.short_way import ShortWay
+from agent_league.mcp.switch import Switch
 from agent_league.mcp.tools import ENVELOPE, Toolbox, ToolCard, in_league_dialect, message_cards
 from agent_league.protocol import (
     Acknowledgement,
@@ -20,7 +24,7 @@ from agent_league.protocol import (
     name,
 )
 from agent_league.protocol.complaints import LeagueComplaint
-from agent_league.protocol.fields import VERSION
+from agent_league.protocol.fields import SPOKEN, VERSION
 from agent_league.protocol.play import Retry
 from agent_league.protocol.registration import RegisterPlayer, RegisterReferee
 from agent_league.protocol.rounds import LeagueCompleted
@@ -115,13 +119,30 @@ class Agent:
 
     def site(self) -> Site:
         """Return this agent as something that can be served."""
-        endpoint = Endpoint(self.handlers(), in_league_dialect(self.tools()), self.complaint)
+        handlers, offer = self.handlers(), self.offer()
+        endpoint = Endpoint(handlers, in_league_dialect(self.tools()), self.complaint)
+        short_way = ShortWay(offer, handlers)
         return Site(
-            answer=endpoint.answer,
+            answer=Switch(endpoint, short_way, self.body_limit).answer,
             look=self.look,
             body_limit=self.body_limit,
             too_large=endpoint.too_large,
+            streams=Door(offer).streams(),
+            names=self.host_names(),
         )
+
+    def offer(self) -> Offer:
+        """Return what this agent shows to whoever speaks MCP."""
+        return Offer(
+            name=f"agent-league {self.role}",
+            version=SPOKEN,
+            tools=self.toolbox(),
+            complain=self.complaint,
+        )
+
+    def host_names(self) -> frozenset[str]:
+        """Return the names by which this agent is reached, beside those of its machine."""
+        return frozenset()
 
     @property
     def sender(self) -> str:

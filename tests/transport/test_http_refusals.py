@@ -5,7 +5,7 @@ import pytest
 from agent_league.transport.http_client import HttpClient
 from transport.raw_caller import LIMIT, Run, get, place, post, reply_to, slowly
 
-CHUNKS = "POST /mcp HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n"
+CHUNKS = "POST /mcp HTTP/1.1\r\nhost: localhost\r\ntransfer-encoding: chunked\r\n\r\n"
 
 
 @pytest.mark.parametrize(
@@ -58,7 +58,9 @@ def test_an_oversize_body_is_refused_before_it_is_read(
         data = (CHUNKS[:-2] + unusual + "\r\n" + "200\r\n" + "x" * 512 + "\r\n") * 1
         data += "200\r\n" + "x" * 512
     else:
-        data = f"POST /mcp HTTP/1.1\r\nhost: x\r\n{unusual}content-length: {LIMIT + 1}\r\n\r\n"
+        data = (
+            f"POST /mcp HTTP/1.1\r\nhost: localhost\r\n{unusual}content-length: {LIMIT + 1}\r\n\r\n"
+        )
 
     async def main() -> None:
         async with place() as here:
@@ -106,8 +108,8 @@ def test_endless_headers_are_refused(run: Run) -> None:
         ("content-type: Application/JSON;charset=utf-8", 200),
         ("origin: http://evil.example", 403),
         ("origin: null", 403),
-        ("origin: http://here:2", 403),
-        ("origin: http://here:1", 200),
+        ("origin: http://localhost:2", 403),
+        ("origin: http://localhost:1", 200),
     ],
 )
 def test_web_pages_cannot_drive_an_agent(
