@@ -3,7 +3,9 @@
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, Protocol, TypeVar
+from urllib.parse import urlsplit
 
 from agent_league.clock import Clock, system_clock, written
 from agent_league.mcp.door import Door
@@ -34,6 +36,7 @@ from agent_league.transport.exchange import Answer
 from agent_league.transport.http_server import Site
 from agent_league.transport.line import Line
 from agent_league.transport.retry import Breaker, persistently
+from agent_league.transport.site import without_port
 from agent_league.vocabulary import Json
 
 T = TypeVar("T")
@@ -261,6 +264,13 @@ class Member(Agent):
 
 def _say_again(attempt: int, error: NoAnswerError, wait: float) -> None:
     log.warning("%s; trying again in %g s", error, wait)
+
+
+def host_of(endpoint: str) -> frozenset[str]:
+    """Return the host in *endpoint*, as a request to it names it; none if there is none."""
+    with suppress(ValueError):
+        return frozenset({without_port(urlsplit(endpoint).netloc)})
+    return frozenset()
 
 
 def taken(notice: Notice) -> Acknowledgement:

@@ -9,6 +9,7 @@ from cyclopts import Parameter
 from cyclopts.validators import Number
 from rich.console import Console
 
+from agent_league.cli.agents import say_who_organises
 from agent_league.cli.bookkeeping import bookkeeping
 from agent_league.cli.folder import SHARED, Durability, Folder, StoreAddress
 from agent_league.cli.report import table
@@ -107,6 +108,7 @@ async def _opened(league: LocalLeague, folder: Folder) -> None:
         loop.add_reader(sys.stdin.fileno(), _begin, league.manager)
     async with folder.store() as store, bookkeeping(league.manager, folder) as clerk:
         await league.open(store)
+        say_who_organises(await folder.appoint(league.manager))
         if clerk is not None:
             league.events.listen(clerk.noted)
         league.events.listen(screen.heard)

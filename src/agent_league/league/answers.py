@@ -44,7 +44,11 @@ def player_stats(season: Season, params: Params) -> Answer:
     if not ranked:
         return {**shown, "rank": None, "played": 0, "matches": []}
     row = ranked[0]
-    played = [ended for ended in season.results.values() if player in ended.players]
+    played = [
+        ended
+        for ended in season.results.values()
+        if player in ended.players and ended.match_id not in season.voided
+    ]
     # A league that was taken up from a snapshot has only its latest results at hand.
     earlier = row.played - len(played)
     return {
@@ -72,6 +76,7 @@ def status(season: Season) -> Answer:
         "league_id": season.settings.league_id,
         "game_type": season.settings.game_type,
         "stage": season.stage,
+        "paused": season.paused,
         "round_id": season.round_id,
         "total_rounds": season.total_rounds,
         "matches_played": season.played,
@@ -122,9 +127,15 @@ def _match(season: Season, match: ScheduledMatch) -> Answer:
         "game_type": season.settings.game_type,
         "player_A_id": match.first,
         "player_B_id": match.second,
-        "status": ended.status if ended else _unknown(season, match),
+        "status": _status(season, match, ended),
         "winner": ended.winner if ended else None,
     }
+
+
+def _status(season: Season, match: ScheduledMatch, ended: MatchEnded | None) -> str:
+    if match.match_id in season.voided:
+        return "VOIDED"
+    return ended.status if ended else _unknown(season, match)
 
 
 def _unknown(season: Season, match: ScheduledMatch) -> str:

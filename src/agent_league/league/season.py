@@ -11,8 +11,12 @@ from agent_league.league.settings import LeagueSettings
 from agent_league.protocol.rounds import StandingRow
 from agent_league.store.events import (
     Event,
+    LeagueContinued,
+    LeaguePaused,
     MatchAssigned,
     MatchEnded,
+    MatchVoided,
+    OrganiserAppointed,
     RoundClosed,
     RoundOpened,
     ScheduledMatch,
@@ -48,6 +52,11 @@ class Season:
         """The results of `matches`; `tally` has counted them all."""
         self.tally: Counter[str] = Counter()
         """How many matches ended with each status."""
+        self.voided: set[str] = set()
+        """The matches whose results do not count."""
+        self.paused = False
+        self.organiser: str | None = None
+        """The hash of the organiser's token."""
         self.table = Table([], settings.scoring)
         self._folds: Mapping[type[Event], Callable[[Any], None]] = {
             SeasonStarted: self._season_started,
@@ -56,6 +65,10 @@ class Season:
             MatchEnded: self._match_ended,
             RoundClosed: self._round_closed,
             SeasonEnded: self._season_ended,
+            OrganiserAppointed: self._organiser_appointed,
+            LeaguePaused: self._paused,
+            LeagueContinued: self._continued,
+            MatchVoided: self._match_voided,
         }
 
     @property
@@ -133,6 +146,19 @@ class Season:
     def _season_ended(self, event: SeasonEnded) -> None:
         self.stage = Stage.COMPLETED
 
+    def _organiser_appointed(self, event: OrganiserAppointed) -> None:
+        self.organiser = event.token_hash
+
+    def _paused(self, event: LeaguePaused) -> None:
+        self.paused = True
+
+    def _continued(self, event: LeagueContinued) -> None:
+        self.paused = False
+
+    def _match_voided(self, event: MatchVoided) -> None:
+        self.voided.add(event.match_id)
+        self.table.remove(_result(event))
+
 
 def _scheduled(round_id: int, number: int, pairing: Pairing) -> ScheduledMatch:
     first, second = pairing
@@ -140,7 +166,7 @@ def _scheduled(round_id: int, number: int, pairing: Pairing) -> ScheduledMatch:
     return ScheduledMatch(match_id=match_id, round_id=round_id, first=first, second=second)
 
 
-def _result(event: MatchEnded) -> Result:
+def _result(event: MatchEnded | MatchVoided) -> Result:
     first, second = (PlayerId(player) for player in event.players)
     losers = frozenset(PlayerId(player) for player in event.technical_losses)
     winner = PlayerId(event.winner) if event.winner else None

@@ -65,6 +65,11 @@ class Changes:
     def unlisten(self, listener: Callable[[str], None]) -> None:
         self._listeners.remove(listener)
 
+    @property
+    def heard(self) -> bool:
+        """Whether anybody listens."""
+        return bool(self._listeners)
+
     def tell(self, uri: str) -> None:
         for listener in self._listeners:
             listener(uri)

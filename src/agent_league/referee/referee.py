@@ -3,13 +3,16 @@
 import asyncio
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from itertools import count
 from typing import Any
 
 from msgspec import Raw
 
-from agent_league.agent import Member, Wire, log, taken, together
+from agent_league.agent import Member, Wire, host_of, log, taken, together
 from agent_league.game import GAMES, OptionsError
+from agent_league.mcp.offer import Offer, Resource
+from agent_league.mcp.rules import rules_resources
 from agent_league.mcp.tools import Caller, ToolCard
 from agent_league.protocol import Acknowledgement, ErrorCode, Message, ProtocolError, Role, tokens
 from agent_league.protocol.complaints import LeagueComplaint
@@ -69,6 +72,24 @@ class Referee(Member):
 
     def about(self) -> dict[str, Json]:
         return {**super().about(), "league": self.league_url, "matches": self._running()}
+
+    def offer(self) -> Offer:
+        running = Resource(
+            uri="referee://matches",
+            name="matches",
+            description="The matches that this referee has now, and where each stands.",
+            read=lambda: {key: match.phase for key, match in self._matches.items()},
+        )
+        return replace(
+            super().offer(),
+            instructions="This is a referee of a league. The league gives it matches by "
+            "start_match; one that was started with auto: false is then played step by step: "
+            "collect_choices, draw_number, finalize_match.",
+            resources=(running, *rules_resources(self._meta.game_types)),
+        )
+
+    def host_names(self) -> frozenset[str]:
+        return host_of(self._meta.contact_endpoint)
 
     def application(self) -> RegisterReferee:
         stamp = self.stamp(f"conv-{self.name.lower()}-reg")

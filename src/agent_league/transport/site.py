@@ -152,8 +152,13 @@ def check_caller(headers: Mapping[bytes, bytes], site: Site) -> None:
 
 
 def _is_ours(host: bytes, names: frozenset[str]) -> bool:
-    name = re.sub(r":[0-9]*$", "", host.decode("ascii", "replace").strip().lower())
+    name = without_port(host.decode("ascii", "replace"))
     return name in LOOPBACK_NAMES or name in names
+
+
+def without_port(host: str) -> str:
+    """Return the name in what a `Host` header says."""
+    return re.sub(r":[0-9]*$", "", host.strip().lower())
 
 
 def _check_origin(headers: Mapping[bytes, bytes]) -> None:
