@@ -153,7 +153,7 @@ def measured(rounds: int) -> dict[str, list[float]]:
 def main() -> int:
     """Measure and print; 1 when a call over MCP costs more than it may."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rounds", type=int, default=30)
+    parser.add_argument("--rounds", type=int, default=60)
     parser.add_argument("--bar", type=float, default=1.2, help="times the league's own dialect")
     options = parser.parse_args()
     costs = measured(options.rounds)

@@ -43,7 +43,7 @@ class Calls:
         card = self._tools.get(params.name)
         if card is None:
             raise MCPError(types.INVALID_PARAMS, f"no tool is called {params.name[:60]!r}")
-        answers = {
+        answers = _remembered(params.request_state) | {
             key: response.model_dump(mode="json", by_alias=True, exclude_none=True)
             for key, response in (params.input_responses or {}).items()
         }
@@ -62,9 +62,20 @@ class Calls:
             except InputNeededError as needed:
                 _check_person(ctx)
                 if ctx.protocol_version == MODERN:
-                    return types.InputRequiredResult(input_requests={needed.key: _form(needed)})
+                    return types.InputRequiredResult(
+                        input_requests={needed.key: _form(needed)},
+                        request_state=msgspec.json.encode(answers).decode(),
+                    )
                 answers = {**answers, needed.key: await _filled_in(ctx, needed)}
         raise MCPError(types.INTERNAL_ERROR, f"{card.name} asks without end")
+
+
+def _remembered(state: str | None) -> dict[str, Json]:
+    """Return what was answered in earlier rounds; the state came back sealed, as we wrote it."""
+    try:
+        return msgspec.json.decode(state or "{}", type=dict[str, Any])
+    except msgspec.DecodeError:
+        return {}  # a tool that keeps its own state
 
 
 async def _result(

@@ -6,6 +6,7 @@ from typing import Any
 
 from mcp.server import Server
 from mcp.server.caching import CacheHint
+from mcp.server.request_state import RequestStateBoundary, RequestStateSecurity
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.server.transport_security import TransportSecuritySettings
 
@@ -17,6 +18,7 @@ from agent_league.transport.site import Receive, Scope, Send
 
 _LISTED = CacheHint(ttl_ms=60_000, scope="public")
 _READ = CacheHint(ttl_ms=0, scope="public")
+_MOST_SESSIONS = 1000
 
 
 class Served:
@@ -31,6 +33,7 @@ class Served:
             # The site has checked Host and Origin, for both dialects alike.
             security_settings=TransportSecuritySettings(enable_dns_rebinding_protection=False),
             max_request_body_size=body_limit,
+            max_sessions=_MOST_SESSIONS,
         )
 
     @asynccontextmanager
@@ -76,6 +79,9 @@ def _server(offer: Offer, watchers: Watchers) -> Server[Any]:
         on_get_prompt=contents.get_prompt,
         on_completion=contents.complete,
     )
-    server.middleware.clear()  # telemetry, which nobody here reads
+    # Instead of telemetry, which nobody here reads: what a client carries from one round of a
+    # call to the next cannot be forged.
+    sealed = RequestStateSecurity.ephemeral()
+    server.middleware[:] = [RequestStateBoundary(sealed, default_audience=offer.name)]
     offer.extend(server)
     return server

@@ -28,7 +28,7 @@ class Signs(NamedTuple):
     token: str | None
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=256)
 def signs(headers: Headers) -> Signs:
     """Return what *headers* tell; those of a learned head are the same object each time."""
     said = {name: value.decode("latin-1").strip(" \t") for name, value in headers}
