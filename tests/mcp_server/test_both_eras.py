@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from agent_league.referee import Referee
 from agent_league.vocabulary import Json
 from end_to_end.http_league import HttpLeague
 from mcp_server.callers import MODES, in_league, spoken
+from store.books import opened
 
 every_era = pytest.mark.parametrize("mode", MODES)
 
@@ -255,3 +257,19 @@ def test_a_league_is_played_while_clients_of_both_eras_ask() -> None:
         assert not any(ended.technical_losses for ended in league.manager.season.results.values())
 
     in_league(script, awaited_players=4)
+
+
+def test_what_was_said_in_a_match_can_be_read_when_it_is_over(tmp_path: Path) -> None:
+    async def script(league: HttpLeague) -> None:
+        async with opened(str(tmp_path / "league.db")) as store:
+            await league.manager.open(store)
+            await played(league)
+            async with spoken(league.url, "auto") as client:
+                uri = "league://matches/R1M1/transcript"
+                content: Any = (await client.read_resource(uri)).contents[0]
+        said = json.loads(content.text)
+        assert said[0]["message"]["message_type"] == "GAME_INVITATION"
+        assert "tok_" not in content.text
+        assert "tkt_" not in content.text
+
+    in_league(script, awaited_players=2)

@@ -155,3 +155,40 @@ def test_noise_after_a_call_does_not_lose_its_answer(run: Run) -> None:
 def test_a_wish_for_another_protocol_is_not_heard_and_the_call_is_answered(run: Run) -> None:
     wish = ("connection: Upgrade, HTTP2-Settings", "upgrade: h2c", "http2-settings: AA")
     assert reply_to(run, post(b"from Java", *wish)).body == b"from Java"
+
+
+@pytest.mark.parametrize("unusual", [(), ("expect: 100-continue",)])
+@pytest.mark.parametrize(
+    ("host", "status"),
+    [
+        ("localhost", 200),
+        ("LOCALHOST:80", 200),
+        ("127.0.0.1:9", 200),
+        ("[::1]", 200),
+        ("evil.example", 421),
+        ("localhost.evil.example", 421),
+        ("127.0.0.1:80:80", 421),
+        ("", 421),
+    ],
+)
+def test_whoever_listens_to_this_machine_only_is_called_by_its_names(
+    run: Run, host: str, status: int, unusual: tuple[str, ...]
+) -> None:
+    async def main() -> None:
+        async with place() as here:
+            caller = await here.caller()
+            data = post(b"{}", *unusual).replace(b"host: localhost:1", b"host: " + host.encode())
+            caller.send(data)
+            reply = await caller.reply()
+            if reply.status == 100:
+                reply = await caller.reply()
+            assert reply.status == status
+
+    run(main())
+
+
+@pytest.mark.parametrize("unusual", [(), ("expect: 100-continue",)])
+def test_what_a_site_leaves_to_streams_that_it_has_not_is_not_implemented(
+    run: Run, unusual: tuple[str, ...]
+) -> None:
+    assert reply_to(run, post(b"{}", *unusual), lambda body: None).status in {100, 501}
