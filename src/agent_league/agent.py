@@ -141,6 +141,7 @@ class Agent:
             version=SPOKEN,
             tools=self.toolbox(),
             complain=self.complaint,
+            message_limit=self.body_limit,
         )
 
     def host_names(self) -> frozenset[str]:

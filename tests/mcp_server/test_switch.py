@@ -12,7 +12,7 @@ from agent_league.protocol import TOOLS
 from agent_league.transport.site import Headers
 from agent_league.vocabulary import Json
 from end_to_end.http_league import HttpLeague
-from mcp_server.callers import BOTH, META, begun, in_league, sent
+from mcp_server.callers import BOTH, META, begun, in_league, sent, spoken
 
 NO_SIGNS: Headers = ((b"accept", b"*/*"),)
 SIGNS: Headers = ((b"accept", BOTH.encode()),)
@@ -114,6 +114,19 @@ def test_a_long_frame_is_taken_from_clients_of_mcp_only() -> None:
         assert (await sent(league.url, body, signed)).status != 413
         league_method = body.replace(b'"ping"', b'"league_query"')
         assert (await sent(league.url, league_method, signed)).status == 413
+
+    in_league(script)
+
+
+@pytest.mark.parametrize("length", [9_000, 11_000])
+def test_a_message_may_be_as_long_in_one_dialect_as_in_the_other(length: int) -> None:
+    async def script(league: HttpLeague) -> None:
+        entries = ["x" * length]
+        given = {"match_id": "R1M1", "ticket": "t", "part": 1, "entries": entries}
+        async with spoken(league.url, "auto") as client:
+            result = await client.call_tool("report_transcript", given)
+        code = result.structured_content["error_code"]
+        assert code == ("E026" if length > 10_240 else "E011")
 
     in_league(script)
 

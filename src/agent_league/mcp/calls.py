@@ -12,7 +12,7 @@ from mcp.shared.exceptions import MCPError
 from agent_league.mcp.offer import Offer
 from agent_league.mcp.signs import MODERN, bearer
 from agent_league.mcp.tools import Caller, InputNeededError, Schema, ToolCard
-from agent_league.protocol import ProtocolError
+from agent_league.protocol import ErrorCode, ProtocolError, name
 from agent_league.vocabulary import Json
 
 Context: TypeAlias = ServerRequestContext[Any, Any]
@@ -27,6 +27,7 @@ class Calls:
 
     def __init__(self, offer: Offer) -> None:
         self._tools, self._complain = offer.tools, offer.complain
+        self._limit = offer.message_limit
         self._listed = [_listed(card) for card in offer.tools.values()]
 
     def input_schema(self, tool: str) -> Schema | None:
@@ -48,9 +49,16 @@ class Calls:
             for key, response in (params.input_responses or {}).items()
         }
         try:
+            self._weigh(card, params.arguments)
             return await self._called(card, params.arguments or {}, ctx, answers)
         except ProtocolError as error:
             return _said(self._complain(error), wrong=True)
+
+    def _weigh(self, card: ToolCard, arguments: Mapping[str, Any] | None) -> None:
+        """Raise `ProtocolError` for a message that is too long in either dialect."""
+        if card.message is not None and len(msgspec.json.encode(arguments)) > self._limit:
+            detail = "the message is longer than allowed"
+            raise ProtocolError(ErrorCode.MESSAGE_TOO_LARGE, detail, about=name(card.message))
 
     async def _called(
         self, card: ToolCard, arguments: Mapping[str, Any], ctx: Context, answers: dict[str, Json]

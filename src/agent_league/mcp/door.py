@@ -47,13 +47,13 @@ class Door:
                 await self._closing.wait()
         finally:
             if not opened.done():
-                opened.cancel()
+                opened.set_exception(RuntimeError("the SDK of MCP could not be started"))
 
     async def close(self, grace: float) -> None:
         """Let what is being answered end within *grace* seconds, then the SDK."""
         if self._owner is None or self._opened is None:
             return
-        if self._opened.done() and not self._opened.cancelled():
+        if self._opened.done() and self._opened.exception() is None:
             self._opened.result().hush()
             if self._answering:
                 await asyncio.wait(self._answering, timeout=grace)

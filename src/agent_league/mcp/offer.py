@@ -87,6 +87,8 @@ class Offer:
     version: str
     tools: Toolbox
     complain: Callable[[ProtocolError], LeagueComplaint]
+    message_limit: int = 10 * 1024
+    """How long a message may be that comes as the arguments of a tool."""
     instructions: str = ""
     resources: Sequence[Resource] = ()
     templates: Sequence[Template] = ()

@@ -10,7 +10,10 @@ from agent_league.mcp.offer import MARKDOWN, Resource
 
 def rules(game_type: str) -> str:
     """Return what a player must know of a game, as its own file tells it."""
-    game = GAMES[game_type]
+    try:
+        game = GAMES[game_type]
+    except KeyError:
+        return f"# {game_type}\n\nThe rules of this game are not known here."
     module, kind = inspect.getmodule(type(game)), type(game)
     told = [inspect.cleandoc(text) for text in (module and module.__doc__, kind.__doc__) if text]
     seats = f"{game.seats} players; each is asked to move at most {game.turns} times."
@@ -21,7 +24,7 @@ def rules(game_type: str) -> str:
 
 
 def rules_resources(game_types: Iterable[str]) -> list[Resource]:
-    """Return the rules of each of *game_types* that is known here."""
+    """Return the rules of each of *game_types*, looked up when they are read."""
     return [
         Resource(
             uri=f"league://rules/{game_type}",
@@ -31,5 +34,4 @@ def rules_resources(game_types: Iterable[str]) -> list[Resource]:
             mime=MARKDOWN,
         )
         for game_type in game_types
-        if game_type in GAMES
     ]

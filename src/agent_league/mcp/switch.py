@@ -41,7 +41,8 @@ class Switch:
             call = read_call_at_once(body)
             if call is not None:
                 return self._league.answer_call(call)
-        answer = self._short_way.answer(body, told) if told.plain else None
+        plain = told.plain and len(body) <= self._limit
+        answer = self._short_way.answer(body, told) if plain else None
         if answer is not None:
             return answer
         if is_mcp(body, told, self._league.tools):

@@ -1,7 +1,8 @@
 """What an agent can be asked to do: one card for each tool, whichever dialect it is called in."""
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cache, cached_property
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
@@ -91,7 +92,7 @@ class Toolbox(Mapping[str, ToolCard]):
     def __getitem__(self, tool: str) -> ToolCard:
         return self._cards[tool]
 
-    def __iter__(self) -> Any:
+    def __iter__(self) -> Iterator[str]:
         return iter(self._cards)
 
     def __len__(self) -> int:
@@ -104,35 +105,54 @@ def message_cards(
     optional: frozenset[str] = ENVELOPE,
 ) -> list[ToolCard]:
     """Return the cards of the tools by which an agent is told the messages that it answers."""
-    published = schemas()
     return [
-        _message_card(kind, _filled(kind, handler, supply), published, optional)
+        _message_card(kind, _filled(kind, handler, supply), optional)
         for kind, handler in handlers.items()
     ]
 
 
-def _message_card(
-    kind: type[Message], call: Called, published: Mapping[str, Schema], optional: frozenset[str]
-) -> ToolCard:
+def _message_card(kind: type[Message], call: Called, optional: frozenset[str]) -> ToolCard:
     reply = name(kind.reply) if issubclass(kind, Request) else "ACKNOWLEDGEMENT"
     wording = WORDINGS.get(kind.route.tool, Wording("", (kind.__doc__ or "").partition("\n")[0]))
-    asked = _anonymous(published[name(kind)])
     return ToolCard(
         name=kind.route.tool,
         title=wording.title,
         description=wording.text,
         call=call,
-        input_schema={**asked, "required": [f for f in asked["required"] if f not in optional]},
-        output_schema=_anonymous(published[reply]),
+        input_schema=_Published(name(kind), optional),
+        output_schema=_Published(reply),
         read_only=wording.read_only,
         idempotent=wording.idempotent,
         message=kind,
     )
 
 
-def _anonymous(schema: Schema) -> dict[str, Any]:
-    """Return *schema* without its id: a client that knows two of one id refuses the second."""
-    return {key: value for key, value in schema.items() if key != "$id"}
+_schemas = cache(schemas)
+
+
+class _Published(Mapping[str, Any]):
+    """The schema of a message, made when it is asked for: few agents are ever asked.
+
+    It has no id of its own, for a client that knows two schemas of one id refuses the second.
+    """
+
+    def __init__(self, said: str, optional: frozenset[str] = frozenset()) -> None:
+        self._said, self._optional = said, optional
+
+    @cached_property
+    def _schema(self) -> dict[str, Any]:
+        schema = {key: value for key, value in _schemas()[self._said].items() if key != "$id"}
+        required = [field for field in schema.get("required", ()) if field not in self._optional]
+        return {**schema, "required": required}
+
+    def __getitem__(self, key: str) -> Any:
+        return self._schema[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._schema)
+
+    def __len__(self) -> int:
+        return len(self._schema)
 
 
 def _filled(kind: type[Message], handler: Handler, supply: Supply) -> Called:
