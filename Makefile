@@ -5,6 +5,10 @@ PY := $(VENV)/bin/python
 UV := $(VENV)/bin/uv
 READY := $(VENV)/.ready
 READY_DEV := $(VENV)/.ready-dev
+NODE := .node
+READY_NODE := $(NODE)/.ready
+NODE_TOOLS := node@22.23.3 @modelcontextprotocol/conformance@0.2.0-alpha.12 \
+	@modelcontextprotocol/inspector@2.12.0
 SOURCES := src tests scripts $(wildcard bench examples)
 UPGRADE ?=
 SEEDS ?= 100
@@ -20,7 +24,7 @@ COMPILE := $(UV) pip compile --quiet --universal --generate-hashes \
 	--no-emit-index-url --no-header --no-annotate $(UPGRADE)
 
 .PHONY: help setup setup-dev play test chaos check fmt fmt-check lint type layers golden docs docs-check \
-	bench lock clean moved
+	bench conformance lock clean moved
 
 help:  ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
@@ -66,13 +70,17 @@ docs-check: $(READY)  ## fail if a generated part is not current
 
 bench: $(READY_DEV)  ## measure how fast a league is
 	@$(PY) bench/league_bench.py $(ARGS)
+	@$(PY) bench/mcp_bench.py
+
+conformance: $(READY_DEV) $(READY_NODE)  ## run the official MCP suite and MCP Inspector against us
+	@PYTHONPATH=tests $(PY) tests/conformance/run.py $(NODE)
 
 lock: $(READY)  ## pin the dependencies again (UPGRADE=--upgrade for newer ones)
 	@printf 'uv\nhatchling\neditables\n' | $(COMPILE) pyproject.toml - -o requirements.txt
 	@$(COMPILE) --group dev -c requirements.txt -o requirements-dev.txt
 
 clean:  ## remove everything that can be made again
-	@rm -rf $(VENV) dist .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	@rm -rf $(VENV) $(NODE) dist .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 	@find src tests scripts -name __pycache__ -prune -exec rm -rf {} +
 
 # requirements.txt also pins uv, and the build backend, so that nothing else is ever fetched.
@@ -96,3 +104,12 @@ $(READY): requirements.txt pyproject.toml $(MOVED)
 $(READY_DEV): $(READY) requirements-dev.txt
 	@$(UV) pip install --quiet --python $(PY) --require-hashes -r requirements-dev.txt
 	@touch $(READY_DEV)
+
+# The suite wants a newer Node than most machines have, so one comes with it.
+$(READY_NODE): Makefile
+	@command -v npm >/dev/null || { \
+	  echo "There is no npm here, which brings the conformance suite of MCP."; \
+	  echo "hint: sudo apt install npm"; exit 1; }
+	@mkdir -p $(NODE) && echo '{"private": true}' > $(NODE)/package.json
+	@npm install --prefix $(NODE) --silent --no-audit --no-fund --no-package-lock $(NODE_TOOLS)
+	@touch $(READY_NODE)

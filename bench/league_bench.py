@@ -111,7 +111,9 @@ def measure(
 
 async def _echo() -> float:
     """Return how many bare round trips, client and server together, a CPU-second pays for."""
-    site = Site(partial(Answer, 200), lambda path: None, partial(Answer, 413, b""))
+    site = Site(
+        lambda body, headers: Answer(200, body), lambda path: None, partial(Answer, 413, b"")
+    )
     sock = bound(LOOPBACK, 0)
     url, client, server = url_of(sock), HttpClient(), await HttpServer.start(site, sock)
     began = time.process_time()

@@ -175,7 +175,7 @@ class Scripted:
 def hosted(answer: Callable[[bytes], Answer | Awaitable[Answer]]) -> Site:
     """Return a function from body to answer as something that can be served."""
     return Site(
-        answer=answer,
+        answer=lambda body, headers: answer(body),
         look=lambda path: None,
         too_large=lambda: Answer(413, b""),
         body_limit=LIMIT,

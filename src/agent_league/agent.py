@@ -3,12 +3,19 @@
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, Protocol, TypeVar
+from urllib.parse import urlsplit
 
 import msgspec
 
 from agent_league.clock import Clock, system_clock, written
 from agent_league.journal import Journal
+from agent_league.mcp.door import Door
+from agent_league.mcp.offer import Offer
+from agent_league.mcp.short_way import ShortWay
+from agent_league.mcp.switch import Switch
+from agent_league.mcp.tools import ENVELOPE, Toolbox, ToolCard, in_league_dialect, message_cards
 from agent_league.protocol import (
     Acknowledgement,
     LeagueError,
@@ -19,18 +26,20 @@ from agent_league.protocol import (
     Request,
     Role,
     Stamp,
+    name,
 )
 from agent_league.protocol.complaints import GameComplaint, LeagueComplaint
-from agent_league.protocol.fields import VERSION
+from agent_league.protocol.fields import SPOKEN, VERSION
 from agent_league.protocol.play import Retry
 from agent_league.protocol.registration import RegisterPlayer, RegisterReferee
 from agent_league.protocol.rounds import LeagueCompleted
 from agent_league.transport import NoAnswerError
-from agent_league.transport.endpoint import Endpoint, Handler, Result, Tool
+from agent_league.transport.endpoint import Endpoint, Handler, Result
 from agent_league.transport.exchange import Answer
 from agent_league.transport.http_server import Site
 from agent_league.transport.line import Line
 from agent_league.transport.retry import Breaker, persistently
+from agent_league.transport.site import without_port
 from agent_league.vocabulary import Json
 
 T = TypeVar("T")
@@ -56,6 +65,8 @@ class Agent:
 
     role: Role
     body_limit = BODY_LIMIT
+    supplied = ENVELOPE
+    """What `supply` knows to fill in."""
 
     def __init__(
         self,
@@ -79,9 +90,20 @@ class Agent:
         """Return who answers which message."""
         raise NotImplementedError
 
-    def tools(self) -> Mapping[str, Tool]:
+    def tools(self) -> Sequence[ToolCard]:
         """Return the tools that are not messages."""
-        return {}
+        return ()
+
+    def toolbox(self) -> Toolbox:
+        """Return every tool of this agent, those that are messages among them."""
+        return Toolbox([*message_cards(self.handlers(), self.supply, self.supplied), *self.tools()])
+
+    def supply(self, kind: type[Message], token: str | None) -> dict[str, Json]:
+        """Return what a message of *kind* may leave out if it comes over MCP."""
+        role = kind.route.sender[0]
+        sender = role if role is Role.LEAGUE else f"{role}:mcp"
+        stamp = self.stamp(f"conv-mcp-{kind.route.tool}")
+        return {**stamp, "message_type": name(kind), "sender": sender}
 
     def about(self) -> dict[str, Json]:
         """Return what a person who opens this agent in a browser is told."""
@@ -105,16 +127,33 @@ class Agent:
 
     def site(self) -> Site:
         """Return this agent as something that can be served."""
-        handlers = self.handlers()
+        handlers, offer = self.handlers(), self.offer()
         if self.journal.detailed:
             handlers = {kind: self._overheard(answer) for kind, answer in handlers.items()}
-        endpoint = Endpoint(handlers, self.tools(), self.complaint)
+        endpoint = Endpoint(handlers, in_league_dialect(self.tools()), self.complaint)
+        short_way = ShortWay(offer, handlers)
         return Site(
-            answer=endpoint.answer,
+            answer=Switch(endpoint, short_way, self.body_limit).answer,
             look=self.look,
             body_limit=self.body_limit,
             too_large=endpoint.too_large,
+            streams=Door(offer).streams(),
+            names=self.host_names(),
         )
+
+    def offer(self) -> Offer:
+        """Return what this agent shows to whoever speaks MCP."""
+        return Offer(
+            name=f"agent-league {self.role}",
+            version=SPOKEN,
+            tools=self.toolbox(),
+            complain=self.complaint,
+            message_limit=self.body_limit,
+        )
+
+    def host_names(self) -> frozenset[str]:
+        """Return the names by which this agent is reached, beside those of its machine."""
+        return frozenset()
 
     @property
     def sender(self) -> str:
@@ -260,6 +299,13 @@ class Member(Agent):
         self.over.set()
         self.journal.note("LEAGUE_COMPLETED", league_id=notice.league_id)
         return Acknowledgement()
+
+
+def host_of(endpoint: str) -> frozenset[str]:
+    """Return the host in *endpoint*, as a request to it names it; none if there is none."""
+    with suppress(ValueError):
+        return frozenset({without_port(urlsplit(endpoint).netloc)})
+    return frozenset()
 
 
 def taken(notice: Notice) -> Acknowledgement:

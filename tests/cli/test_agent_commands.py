@@ -3,6 +3,7 @@
 import json
 import re
 from contextlib import ExitStack
+from pathlib import Path
 
 import pytest
 
@@ -110,3 +111,16 @@ def test_help_and_version_need_no_league() -> None:
     commands = ("play", "start", "manager", "referee", "player", "status", "standings", "stats")
     assert all(command in shown for command in commands)
     assert re.fullmatch(r"\d+\.\d+\.\d+\n", league("--version").stdout)
+
+
+def test_the_organisers_token_is_shown_once_and_kept_for_its_owner(tmp_path: Path) -> None:
+    shared = ("--shared", str(tmp_path), "--league-id", "mine")
+    with running("manager", "--port", "0", "--players", "3", *shared) as manager:
+        token = line_with(manager, "organiser's token").split()[-1]
+        line_with(manager, "Waiting for 3 players")
+    kept = tmp_path / "state" / "mine" / "organiser.json"
+    assert json.loads(kept.read_text(encoding="utf-8"))["token"] == token
+    assert kept.stat().st_mode & 0o077 == 0
+    assert token not in (tmp_path / "league.db").read_bytes().decode("latin-1")
+    with running("manager", "--port", "0", "--players", "3", *shared) as again:
+        assert "token" not in line_with(again, "")

@@ -53,6 +53,7 @@ class HttpLeague:
         self.events = MemoryLog()
         self.manager = LeagueManager(settings(**changes), self.wire, self.events)
         self.url = ""
+        self.servers: list[HttpServer] = []
         self._opened = AsyncExitStack()
 
     async def __aenter__(self) -> Self:
@@ -69,6 +70,7 @@ class HttpLeague:
         sock = bound(LOOPBACK, 0)
         url = url_of(sock)
         server = await HttpServer.start(agent.site(), sock)
+        self.servers.append(server)
         self._opened.push_async_callback(agent.close)
         self._opened.push_async_callback(server.close, 0.1)
         return url

@@ -16,7 +16,13 @@ from agent_league.league.snapshots import season_of, take_up, taken, told
 from agent_league.protocol import ProtocolError, Role
 from agent_league.protocol.play import ReportedResult, ResultReport
 from agent_league.store import Event, EventLog, StoreError
-from agent_league.store.events import MatchEnded, RoundClosed
+from agent_league.store.events import (
+    LeaguePaused,
+    MatchEnded,
+    MatchVoided,
+    OrganiserAppointed,
+    RoundClosed,
+)
 from agent_league.store.log import Forgetful, Sink, Store, Stored
 from agent_league.store.sqlite import SqliteStore
 from agent_league.transport.memory import Network
@@ -328,3 +334,29 @@ def test_a_league_goes_on_from_its_snapshot_to_the_same_end(tmp_path: Path) -> N
         assert season.played == 12
         assert season.stage is Stage.COMPLETED
         assert season.standings() == whole.season.standings()
+
+
+def test_what_the_organiser_did_is_in_a_snapshot() -> None:
+    match = next(event for event in EVENTS if isinstance(event, MatchEnded))
+    voided = MatchVoided(
+        at=match.at,
+        match_id=match.match_id,
+        round_id=match.round_id,
+        players=match.players,
+        winner=match.winner,
+        technical_losses=match.technical_losses,
+        why="a test",
+    )
+    orders = [OrganiserAppointed(at=match.at, token_hash="h"), LeaguePaused(at=match.at), voided]
+    log = [*EVENTS[:HALF], *orders, *EVENTS[HALF:]]
+    whole = folded(BOX.manager.settings, log)
+    season = restored(
+        BOX.manager.settings,
+        taken(folded(BOX.manager.settings, log[: HALF + 3])).written(),
+        log[HALF + 3 :],
+    )
+    assert (season.voided, season.paused, season.organiser) == ({match.match_id}, True, "h")
+    assert (
+        season.standings() == whole.standings() != folded(BOX.manager.settings, EVENTS).standings()
+    )
+    assert told(season, voided)

@@ -59,7 +59,9 @@ async def told(player: Player, message: Message) -> Json:
     body = msgspec.json.encode(
         {"jsonrpc": "2.0", "method": "any", "params": message, "id": "a"},
     )
-    answer = await settled(player.site().answer(body))
+    given = player.site().answer(body, ())
+    assert given is not None
+    answer = await settled(given)
     reply = json.loads(answer.body)
     return reply.get("result", reply.get("error"))
 

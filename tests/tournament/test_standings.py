@@ -225,3 +225,16 @@ def test_an_unknown_tie_breaker_is_refused_with_the_known_ones() -> None:
 
 def test_the_catalogue_of_tie_breakers_is_read_only() -> None:
     assert not hasattr(TIEBREAKERS, "__setitem__")
+
+
+@repeatable
+@given(results, st.data())
+def test_a_result_that_is_taken_out_leaves_no_trace(
+    played: list[Result], data: st.DataObject
+) -> None:
+    gone = data.draw(st.sets(st.sampled_from(range(len(played))) if played else st.nothing()))
+    whole = table(played)
+    for number in gone:
+        whole.remove(played[number])
+    left = table(result for number, result in enumerate(played) if number not in gone)
+    assert whole.ranked() == left.ranked()

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from agent_league.transport.exchange import Answer
 from agent_league.transport.http_server import HttpServer, Site
+from agent_league.transport.site import Headers
 
 Run: TypeAlias = Callable[[Coroutine[Any, Any, Any]], Any]
 
@@ -78,7 +79,7 @@ def mixed(body: bytes) -> Any:
 async def place(handler: Handler = echo, patience: float = 5.0) -> AsyncIterator[Place]:
     asked: list[bytes] = []
 
-    def answer(body: bytes) -> Any:
+    def answer(body: bytes, headers: Headers) -> Any:
         asked.append(body)
         return handler(body)
 
@@ -102,12 +103,14 @@ async def place(handler: Handler = echo, patience: float = 5.0) -> AsyncIterator
 
 
 def post(body: bytes, *headers: str, path: str = "/mcp", version: str = "1.1") -> bytes:
-    lines = [f"POST {path} HTTP/{version}", "host: here:1", f"content-length: {len(body)}"]
+    lines = [f"POST {path} HTTP/{version}", "host: localhost:1", f"content-length: {len(body)}"]
     return "\r\n".join([*lines, *headers, "", ""]).encode() + body
 
 
 def get(path: str, *headers: str, method: str = "GET") -> bytes:
-    return "\r\n".join([f"{method} {path} HTTP/1.1", "host: here:1", *headers, "", ""]).encode()
+    return "\r\n".join(
+        [f"{method} {path} HTTP/1.1", "host: localhost:1", *headers, "", ""]
+    ).encode()
 
 
 def reply_to(run: Run, data: bytes, handler: Handler = echo) -> Reply:

@@ -5,7 +5,7 @@ import pytest
 from agent_league.transport.http_client import HttpClient
 from transport.raw_caller import LIMIT, Run, get, place, post, reply_to, slowly
 
-CHUNKS = "POST /mcp HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n"
+CHUNKS = "POST /mcp HTTP/1.1\r\nhost: localhost\r\ntransfer-encoding: chunked\r\n\r\n"
 
 
 @pytest.mark.parametrize(
@@ -58,7 +58,9 @@ def test_an_oversize_body_is_refused_before_it_is_read(
         data = (CHUNKS[:-2] + unusual + "\r\n" + "200\r\n" + "x" * 512 + "\r\n") * 1
         data += "200\r\n" + "x" * 512
     else:
-        data = f"POST /mcp HTTP/1.1\r\nhost: x\r\n{unusual}content-length: {LIMIT + 1}\r\n\r\n"
+        data = (
+            f"POST /mcp HTTP/1.1\r\nhost: localhost\r\n{unusual}content-length: {LIMIT + 1}\r\n\r\n"
+        )
 
     async def main() -> None:
         async with place() as here:
@@ -106,8 +108,8 @@ def test_endless_headers_are_refused(run: Run) -> None:
         ("content-type: Application/JSON;charset=utf-8", 200),
         ("origin: http://evil.example", 403),
         ("origin: null", 403),
-        ("origin: http://here:2", 403),
-        ("origin: http://here:1", 200),
+        ("origin: http://localhost:2", 403),
+        ("origin: http://localhost:1", 200),
     ],
 )
 def test_web_pages_cannot_drive_an_agent(
@@ -153,3 +155,40 @@ def test_noise_after_a_call_does_not_lose_its_answer(run: Run) -> None:
 def test_a_wish_for_another_protocol_is_not_heard_and_the_call_is_answered(run: Run) -> None:
     wish = ("connection: Upgrade, HTTP2-Settings", "upgrade: h2c", "http2-settings: AA")
     assert reply_to(run, post(b"from Java", *wish)).body == b"from Java"
+
+
+@pytest.mark.parametrize("unusual", [(), ("expect: 100-continue",)])
+@pytest.mark.parametrize(
+    ("host", "status"),
+    [
+        ("localhost", 200),
+        ("LOCALHOST:80", 200),
+        ("127.0.0.1:9", 200),
+        ("[::1]", 200),
+        ("evil.example", 421),
+        ("localhost.evil.example", 421),
+        ("127.0.0.1:80:80", 421),
+        ("", 421),
+    ],
+)
+def test_whoever_listens_to_this_machine_only_is_called_by_its_names(
+    run: Run, host: str, status: int, unusual: tuple[str, ...]
+) -> None:
+    async def main() -> None:
+        async with place() as here:
+            caller = await here.caller()
+            data = post(b"{}", *unusual).replace(b"host: localhost:1", b"host: " + host.encode())
+            caller.send(data)
+            reply = await caller.reply()
+            if reply.status == 100:
+                reply = await caller.reply()
+            assert reply.status == status
+
+    run(main())
+
+
+@pytest.mark.parametrize("unusual", [(), ("expect: 100-continue",)])
+def test_what_a_site_leaves_to_streams_that_it_has_not_is_not_implemented(
+    run: Run, unusual: tuple[str, ...]
+) -> None:
+    assert reply_to(run, post(b"{}", *unusual), lambda body: None).status in {100, 501}

@@ -135,7 +135,7 @@ def test_a_connection_is_closed_when_the_caller_says_so(
     run(main())
 
 
-@pytest.mark.parametrize("handler", [fail_now, fail_later, lambda body: None])
+@pytest.mark.parametrize("handler", [fail_now, fail_later, lambda body: 0])
 def test_a_handler_that_raises_is_an_internal_error_that_is_logged(
     run: Run, handler: Handler, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -17,7 +17,7 @@ URL = "http://p01/mcp"
 def network(handler: Callable[[bytes], Any]) -> Network:
     net = Network()
     site = Site(
-        answer=handler,
+        answer=lambda body, headers: handler(body),
         look=lambda path: None,
         too_large=lambda: Answer(413, b"too large"),
         body_limit=10,

@@ -119,6 +119,7 @@ async def _managed(
         async with folder.store() as store, bookkeeping(league, folder) as clerk:
             await league.open(store)
             follow(league, journal)
+            say_who_organises(await folder.appoint(league))
             if clerk is not None:
                 events.listen(clerk.noted)
             events.listen(screen.heard)
@@ -130,6 +131,12 @@ async def _managed(
         await wire.close()
     best = league.season.standings()[0]
     print(f"Champion: {best.display_name} ({best.player_id}) {best.points} points")
+
+
+def say_who_organises(token: str | None) -> None:
+    """Tell whoever opened a league the organiser's token, this once."""
+    if token is not None:
+        print(f"The organiser's token, shown only now: {token}", file=sys.stderr)
 
 
 def referee(

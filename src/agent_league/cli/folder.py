@@ -14,13 +14,14 @@ from cyclopts import Parameter
 
 from agent_league.cli.endings import UsageError
 from agent_league.hosting import run
-from agent_league.league import LeagueSettings
+from agent_league.league import LeagueManager, LeagueSettings
 from agent_league.league.season import Season
 from agent_league.league.snapshots import season_of
 from agent_league.local import LocalPlan
 from agent_league.sdk.journals import Level
 from agent_league.store import StoreError
 from agent_league.store.addresses import store_at
+from agent_league.store.keepsakes import Keepsake, keep
 from agent_league.store.log import LeagueRow, Store
 
 SHARED = Path("SHARED")
@@ -159,6 +160,17 @@ class Folder:
         where = "" if self.shared == SHARED else f" --shared {shlex.quote(str(self.shared))}"
         store = f" --store {shlex.quote(self._unlocked)}" if self._unlocked else ""
         return f"{where}{store}"
+
+    async def appoint(self, manager: LeagueManager) -> str | None:
+        """Return the organiser's token of a league that has none yet; keep it for its owner."""
+        if manager.season.organiser is not None:
+            return None
+        token = await manager.organiser.appoint()
+        league_id = manager.settings.league_id
+        state = self.state(league_id)
+        if state is not None:
+            keep(state / "organiser.json", Keepsake("organiser", token, league_id))
+        return token
 
     def resume_command(self, league_id: str) -> str:
         """Return what to type to go on with a league."""

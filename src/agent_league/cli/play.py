@@ -257,6 +257,7 @@ async def _played(league: LocalLeague, screen: Screen, folder: Folder) -> float:
     async with folder.store() as store, bookkeeping(league.manager, folder) as clerk:
         await league.open(store)
         follow(league.manager, league.journal)
+        await folder.appoint(league.manager)
         league.events.listen(screen.heard)
         league.events.listen(time_passes)
         if clerk is not None:

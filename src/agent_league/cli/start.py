@@ -5,6 +5,7 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
+from agent_league.cli.agents import say_who_organises
 from agent_league.cli.bookkeeping import bookkeeping
 from agent_league.cli.folder import SHARED, Durability, Folder, LogLevel, StoreAddress
 from agent_league.cli.lineup import Files
@@ -115,6 +116,7 @@ async def _opened(league: LocalLeague, folder: Folder) -> None:
     async with folder.store() as store, bookkeeping(league.manager, folder) as clerk:
         await league.open(store)
         follow(league.manager, league.journal)
+        say_who_organises(await folder.appoint(league.manager))
         if clerk is not None:
             league.events.listen(clerk.noted)
         league.events.listen(screen.heard)

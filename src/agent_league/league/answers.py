@@ -53,7 +53,11 @@ def player_stats(season: Season, params: Params) -> Answer:
     if not ranked:
         return {**shown, "rank": None, "played": 0, "matches": []}
     row = ranked[0]
-    played = [ended for ended in season.results.values() if player in ended.players]
+    played = [
+        ended
+        for ended in season.results.values()
+        if player in ended.players and ended.match_id not in season.voided
+    ]
     # A league that was taken up from a snapshot has only its latest results at hand.
     earlier = row.played - len(played)
     return {
@@ -81,6 +85,7 @@ def status(season: Season) -> Answer:
         "league_id": season.settings.league_id,
         "game_type": season.settings.game_type,
         "stage": season.stage,
+        "paused": season.paused,
         "round_id": season.round_id,
         "total_rounds": season.total_rounds,
         "matches_played": season.played,

@@ -24,9 +24,10 @@ from agent_league.store.events import (
     SeasonStarted,
 )
 from agent_league.transport.outbox import Urgency
+from agent_league.vocabulary import PlayerId
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
 
 class Conductor:
@@ -74,6 +75,14 @@ class Conductor:
             self._may_start.set()
         return enough
 
+    def pause_changed(self) -> None:
+        """Take note that the league was paused, or goes on."""
+        self._matchday.look_whether_paused()
+
+    def standings_changed(self) -> None:
+        """Tell everybody the table, which changed without a match."""
+        self._table_changed()
+
     def close(self) -> None:
         self._herald.close()
         if self._table_due is not None:
@@ -117,9 +126,8 @@ class Conductor:
             self._may_start.set()
 
     async def _start(self) -> None:
-        players = sorted(entry.agent_id for entry in self._season.roster.of(Role.PLAYER))
-        ordered = sorted(players, key=lambda player: int(player[1:]))
-        await self._events.append(SeasonStarted(at=self._now(), players=ordered))
+        players = seeded(entry.agent_id for entry in self._season.roster.of(Role.PLAYER))
+        await self._events.append(SeasonStarted(at=self._now(), players=[*players]))
 
     async def _play_round(self, round_id: int) -> None:
         matches = self._season.pairings(round_id)
@@ -169,6 +177,12 @@ class Conductor:
 
     def _now(self) -> str:
         return written(self._manager.clock())
+
+
+def seeded(players: "Iterable[str]") -> list[PlayerId]:
+    """Return *players* in the order in which the schedule is drawn."""
+    ordered = sorted(sorted(players), key=lambda player: int(player[1:]))
+    return [PlayerId(player) for player in ordered]
 
 
 def _there(entry: Entry) -> bool:

@@ -10,7 +10,8 @@ from agent_league.store.events import MatchEnded, ScheduledMatch
 Ending: TypeAlias = tuple[str, str | None]
 """What the schedule tells of a match: its status, and who won."""
 
-SCHEDULED: Ending = ("SCHEDULED", None)
+VOIDED = "VOIDED"
+"""The status of a match whose result the organiser took back."""
 _NOBODY, _FIRST, _SECOND = range(3)
 _KINDS = (("SCHEDULED", _NOBODY), *product(get_args(Status), (_NOBODY, _FIRST, _SECOND)))
 _KIND_OF = {str(number): kind for number, kind in enumerate(_KINDS)}

@@ -1,7 +1,8 @@
 """The league manager: admits, answers, takes results, and conducts the season."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -9,14 +10,18 @@ import msgspec
 
 from agent_league.agent import Agent, Wire, log
 from agent_league.clock import written
-from agent_league.league import answers
+from agent_league.league import answers, exhibits
 from agent_league.league.admission import Admission, Applicant, Refusal, judge
 from agent_league.league.conductor import Conductor
+from agent_league.league.organiser import Organiser
+from agent_league.league.prompts import INSTRUCTIONS, prompts
 from agent_league.league.reports import check_right, judged
 from agent_league.league.roster import Entry
 from agent_league.league.season import Season, Stage
 from agent_league.league.settings import LeagueSettings
 from agent_league.league.snapshots import SnapshotKeeper, take_up_latest, told
+from agent_league.mcp.offer import Changes, Offer
+from agent_league.mcp.tools import ENVELOPE, ToolCard
 from agent_league.protocol import Acknowledgement, Message, ProtocolError, Role
 from agent_league.protocol.play import ResultReport, TranscriptPart
 from agent_league.protocol.queries import Query, QueryAnswer, QueryProblem
@@ -43,6 +48,7 @@ class LeagueManager(Agent):
     """Runs one season of one league."""
 
     role = Role.LEAGUE
+    supplied = ENVELOPE | {"league_id"}
 
     def __init__(
         self, settings: LeagueSettings, wire: Wire, events: EventLog, **options: Any
@@ -53,8 +59,12 @@ class LeagueManager(Agent):
         self.season = Season(settings)
         self._transcripts: dict[str, dict[int, list[Json]]] = {}
         self._keeper: SnapshotKeeper | None = None
+        self._store: Store | None = None
+        self._changes = Changes()
         events.listen(self.season.apply, whole=False)
+        events.listen(exhibits.telling(self._changes), whole=False)
         self.conductor = Conductor(self, self.season, events)
+        self.organiser = Organiser(self, self.season, events, self.conductor)
 
     @property
     def sender(self) -> str:
@@ -68,6 +78,36 @@ class LeagueManager(Agent):
             ResultReport: self.take_result,
             Query: self.query,
         }
+
+    def tools(self) -> Sequence[ToolCard]:
+        return (exhibits.get_standings(self.season), *self.organiser.cards())
+
+    def supply(self, kind: type[Message], token: str | None) -> dict[str, Json]:
+        """Fill in the league, and the sender that the token belongs to."""
+        known = super().supply(kind, token)
+        held = self.season.roster.holder(token, self.clock())
+        sender = f"{held[0].role}:{held[0].agent_id}" if held else known["sender"]
+        return {**known, "sender": sender, "league_id": self.settings.league_id}
+
+    def offer(self) -> Offer:
+        offer = super().offer()
+        return replace(
+            offer,
+            instructions=INSTRUCTIONS.format(game=self.settings.game_type),
+            resources=exhibits.resources(self.season),
+            templates=exhibits.templates(self.season, self._transcript),
+            prompts=prompts(self.season, offer.tools),
+            changes=self._changes,
+        )
+
+    async def _transcript(self, match_id: str) -> Json | None:
+        """Return what was said in a match, once it is over: until then it is a secret."""
+        if self._store is None or not (
+            match_id in self.season.results or self.season.past(match_id)
+        ):
+            return None
+        found = await self._store.transcript(self.settings.league_id, match_id)
+        return msgspec.json.decode(found) if found else None
 
     def about(self) -> dict[str, Json]:
         return {**super().about(), **answers.status(self.season)}
@@ -102,6 +142,7 @@ class LeagueManager(Agent):
         await self.events.append(event)
 
     async def _restore(self, store: Store) -> None:
+        self._store = store
         league_id, settings = self.settings.league_id, msgspec.json.encode(self.settings)
         at = written(self.clock())
         self.events.attach(await store.open(league_id, at, settings.decode()))

@@ -36,6 +36,7 @@ class Matchday:
         self._pending: asyncio.Queue[ScheduledMatch] = asyncio.Queue()
         self._outcomes: dict[str, asyncio.Future[bool]] = {}
         """For each match that a referee has: True when it ended, False when it got lost."""
+        self._going = asyncio.Event()
         self._left: set[str] = set()
         self._all_ended = asyncio.Event()
         self._attempts: dict[str, int] = {}
@@ -45,6 +46,7 @@ class Matchday:
         """Return when every one of *matches* has its result."""
         self._left = {match.match_id for match in matches} - self._season.results.keys()
         self._all_ended.clear()
+        self.look_whether_paused()
         for match in matches:
             if match.match_id in self._left:
                 self._pending.put_nowait(match)
@@ -63,6 +65,13 @@ class Matchday:
         self._attempts.pop(match_id, None)
         if not self._left:
             self._all_ended.set()
+
+    def look_whether_paused(self) -> None:
+        """Let matches begin, or not, as the season says."""
+        if self._season.paused:
+            self._going.clear()
+        else:
+            self._going.set()
 
     def remind(self, referee: Entry) -> None:
         """Order the matches of a referee that registered again once more, as they were.
@@ -93,6 +102,7 @@ class Matchday:
         while True:
             match = await self._pending.get()
             referee = await self._officials.take(match.match_id, planned.get(match.match_id))
+            await self._going.wait()
             if match.match_id in self._left:
                 self._manager.spawn(self._have_refereed(match, referee))
             else:  # a referee that was given up has reported it after all

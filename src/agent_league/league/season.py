@@ -6,14 +6,18 @@ from collections.abc import Callable, Mapping
 from enum import StrEnum
 from typing import Any
 
-from agent_league.league.endings import SCHEDULED, Ending, endings, letters
+from agent_league.league.endings import VOIDED, Ending, endings, letters
 from agent_league.league.roster import Roster
 from agent_league.league.settings import LeagueSettings
 from agent_league.protocol.rounds import StandingRow
 from agent_league.store.events import (
     Event,
+    LeagueContinued,
+    LeaguePaused,
     MatchAssigned,
     MatchEnded,
+    MatchVoided,
+    OrganiserAppointed,
     RoundClosed,
     RoundOpened,
     ScheduledMatch,
@@ -51,6 +55,11 @@ class Season:
         """How the matches of each closed round ended, a letter each, in the order of the draw."""
         self.tally: Counter[str] = Counter()
         """How many matches ended with each status."""
+        self.voided: set[str] = set()
+        """The matches whose results do not count."""
+        self.paused = False
+        self.organiser: str | None = None
+        """The hash of the organiser's token."""
         self.table = Table([], settings.scoring)
         self._folds: Mapping[type[Event], Callable[[Any], None]] = {
             SeasonStarted: self._season_started,
@@ -59,6 +68,10 @@ class Season:
             MatchEnded: self._match_ended,
             RoundClosed: self._round_closed,
             SeasonEnded: self._season_ended,
+            OrganiserAppointed: self._organiser_appointed,
+            LeaguePaused: self._paused,
+            LeagueContinued: self._continued,
+            MatchVoided: self._match_voided,
         }
 
     @property
@@ -86,10 +99,10 @@ class Season:
     def endings_of(self, matches: list[ScheduledMatch]) -> list[Ending]:
         """Return how all *matches* of a round ended, be it long ago, or that they have not."""
         known = self.endings.get(matches[0].round_id) if matches else None
-        if known is not None:
-            return endings(matches, known)
-        ended = [self.results.get(match.match_id) for match in matches]
-        return [(one.status, one.winner) if one else SCHEDULED for one in ended]
+        if known is None:
+            known = letters(matches, self.results)
+        told = zip(matches, endings(matches, known), strict=True)
+        return [(VOIDED, end[1]) if match.match_id in self.voided else end for match, end in told]
 
     def results_of(self, round_id: int) -> list[MatchEnded]:
         ids = [match.match_id for match in self.pairings(round_id)]
@@ -153,6 +166,19 @@ class Season:
     def _season_ended(self, event: SeasonEnded) -> None:
         self.stage = Stage.COMPLETED
 
+    def _organiser_appointed(self, event: OrganiserAppointed) -> None:
+        self.organiser = event.token_hash
+
+    def _paused(self, event: LeaguePaused) -> None:
+        self.paused = True
+
+    def _continued(self, event: LeagueContinued) -> None:
+        self.paused = False
+
+    def _match_voided(self, event: MatchVoided) -> None:
+        self.voided.add(event.match_id)
+        self.table.remove(_result(event))
+
 
 def _scheduled(round_id: int, number: int, pairing: Pairing) -> ScheduledMatch:
     first, second = pairing
@@ -160,7 +186,7 @@ def _scheduled(round_id: int, number: int, pairing: Pairing) -> ScheduledMatch:
     return ScheduledMatch(match_id=match_id, round_id=round_id, first=first, second=second)
 
 
-def _result(event: MatchEnded) -> Result:
+def _result(event: MatchEnded | MatchVoided) -> Result:
     first, second = (PlayerId(player) for player in event.players)
     losers = frozenset(PlayerId(player) for player in event.technical_losses)
     winner = PlayerId(event.winner) if event.winner else None

@@ -19,6 +19,7 @@ from agent_league.store import Event, EventLog, StoreError
 from agent_league.store.events import (
     MatchAssigned,
     MatchEnded,
+    MatchVoided,
     RoundClosed,
     RoundOpened,
     ScheduledMatch,
@@ -30,7 +31,7 @@ from agent_league.store.log import Store
 from agent_league.tournament import Standing, Sums, Table
 from agent_league.vocabulary import PlayerId
 
-VERSION = 2
+VERSION = 3
 """Counts up when a snapshot, or an event in it, changes its fields or comes to mean another sum."""
 EVERY = 5_000
 """How many results may come in before the next snapshot."""
@@ -55,6 +56,9 @@ class Snapshot(Struct, frozen=True, kw_only=True):
     endings: dict[int, str]
     """How the matches of every closed round ended."""
     tally: dict[str, int]
+    voided: list[str]
+    paused: bool
+    organiser: str | None
     agents: list[Entry]
     rows: list[Standing]
     points: list[list[int]]
@@ -87,6 +91,9 @@ def taken(season: Season) -> Taken:
         results=[season.results[one] for one in ids if one in season.results],
         endings=dict(season.endings),
         tally=dict(season.tally),
+        voided=sorted(season.voided),
+        paused=season.paused,
+        organiser=season.organiser,
         agents=season.roster.entries(),
         rows=sums.rows,
         points=[],
@@ -124,6 +131,8 @@ def _give(told: Snapshot, season: Season) -> None:
     season.results.update({ended.match_id: ended for ended in told.results})
     season.endings.update(told.endings)
     season.tally.update(told.tally)
+    season.voided.update(told.voided)
+    season.paused, season.organiser = told.paused, told.organiser
     season.roster.take_up(told.agents, playing=told.stage is not Stage.REGISTRATION)
 
 
@@ -146,7 +155,7 @@ async def season_of(store: Store, settings: LeagueSettings, *, whole: bool = Fal
     return season
 
 
-def told(season: Season, event: Event) -> bool:
+def told(season: Season, event: Event) -> bool:  # noqa: PLR0911 - one for each kind
     """Whether what can happen only once has happened, to a season that was taken up."""
     match event:
         case SeasonStarted():
@@ -155,6 +164,8 @@ def told(season: Season, event: Event) -> bool:
             return event.round_id <= season.round_id
         case MatchEnded():
             return event.round_id <= season.closed_rounds or event.match_id in season.results
+        case MatchVoided():
+            return event.match_id in season.voided
         case RoundClosed():
             return event.round_id <= season.closed_rounds
         case SeasonEnded():

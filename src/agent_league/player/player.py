@@ -2,11 +2,14 @@
 
 import inspect
 from collections.abc import Awaitable, Callable, Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import msgspec
 
-from agent_league.agent import Member, Wire, taken
+from agent_league.agent import Member, Wire, host_of, taken
+from agent_league.mcp.offer import Offer, Resource
+from agent_league.mcp.rules import rules_resources
 from agent_league.player.actuators import make_move, take_seat
 from agent_league.player.brain import Brain
 from agent_league.player.decision import DecisionModel
@@ -87,6 +90,23 @@ class Player(Member):
     def about(self) -> dict[str, Json]:
         record = {"played": len(self.history), "fallback_moves": self.decision.fallbacks}
         return {**super().about(), "display_name": self._meta.display_name, **record}
+
+    def offer(self) -> Offer:
+        record = Resource(
+            uri="player://record",
+            name="record",
+            description="The matches that this player has learned the end of.",
+            read=lambda: msgspec.to_builtins(list(self.history.values())),
+        )
+        return replace(
+            super().offer(),
+            instructions="This is a player of a league. Referees call it: "
+            "handle_game_invitation, then choose_parity or choose_move, then notify_match_result.",
+            resources=(record, *rules_resources(self._meta.game_types)),
+        )
+
+    def host_names(self) -> frozenset[str]:
+        return host_of(self._meta.contact_endpoint)
 
     def application(self) -> RegisterPlayer:
         stamp = self.stamp(f"conv-{self.name.lower()}-reg")

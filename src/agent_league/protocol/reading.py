@@ -26,8 +26,9 @@ TOOLS: Mapping[str, type[Message]] = MappingProxyType(
 )
 """Every message that is said by calling a tool, by the name of the tool."""
 
-_AnyMessage: Any = Union[tuple(MESSAGES.values())]  # noqa: UP007 - built at run time
-_any_message: msgspec.json.Decoder[Message] = msgspec.json.Decoder(_AnyMessage)
+AnyMessage: Any = Union[tuple(MESSAGES.values())]  # noqa: UP007 - built at run time
+"""Every message as one type, for decoders that read a frame and the message in it at once."""
+_any_message: msgspec.json.Decoder[Message] = msgspec.json.Decoder(AnyMessage)
 
 
 class MessageCall(msgspec.Struct):
@@ -37,7 +38,7 @@ class MessageCall(msgspec.Struct):
 
     jsonrpc: Literal["2.0"]
     method: str
-    params: _AnyMessage
+    params: AnyMessage
     id: Id | msgspec.UnsetType = msgspec.UNSET
 
 

@@ -1,15 +1,19 @@
 """The referee: takes matches from the league, has them played, and reports how they ended."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from itertools import count
 from typing import Any
 
 from msgspec import Raw
 
-from agent_league.agent import Member, Wire, taken, together
+from agent_league.agent import Member, Wire, host_of, taken, together
 from agent_league.game import GAMES, OptionsError
+from agent_league.mcp.offer import Offer, Resource
+from agent_league.mcp.rules import rules_resources
+from agent_league.mcp.tools import Caller, ToolCard
 from agent_league.protocol import Acknowledgement, ErrorCode, Message, ProtocolError, Role, tokens
 from agent_league.protocol.complaints import LeagueComplaint
 from agent_league.protocol.play import (
@@ -24,11 +28,12 @@ from agent_league.protocol.play import (
 )
 from agent_league.protocol.registration import RefereeMeta, RegisterReferee
 from agent_league.protocol.rounds import LeagueCompleted, RoundAnnouncement, RoundCompleted
+from agent_league.referee import steps
 from agent_league.referee.match import Match, Phase
 from agent_league.referee.seated import Seated
 from agent_league.referee.verdict import reported, told
 from agent_league.transport import NoAnswerError, RefusedError
-from agent_league.transport.endpoint import Handler, Tool
+from agent_league.transport.endpoint import Handler
 from agent_league.transport.retry import delay
 from agent_league.vocabulary import Json
 
@@ -57,16 +62,34 @@ class Referee(Member):
             LeagueComplaint: self.complained,
         }
 
-    def tools(self) -> Mapping[str, Tool]:
-        return {
-            "register_to_league": self._register_by_hand,
-            "collect_choices": self._collect_by_hand,
-            "draw_number": self._draw_by_hand,
-            "finalize_match": self._finalize_by_hand,
-        }
+    def tools(self) -> Sequence[ToolCard]:
+        return steps.cards(
+            register=self._register_by_hand,
+            collect=self._collect_by_hand,
+            draw=self._draw_by_hand,
+            finalize=self._finalize_by_hand,
+        )
 
     def about(self) -> dict[str, Json]:
         return {**super().about(), "league": self.league_url, "matches": self._running()}
+
+    def offer(self) -> Offer:
+        running = Resource(
+            uri="referee://matches",
+            name="matches",
+            description="The matches that this referee has now, and where each stands.",
+            read=lambda: {key: match.phase for key, match in self._matches.items()},
+        )
+        return replace(
+            super().offer(),
+            instructions="This is a referee of a league. The league gives it matches by "
+            "start_match; one that was started with auto: false is then played step by step: "
+            "collect_choices, draw_number, finalize_match.",
+            resources=(running, *rules_resources(self._meta.game_types)),
+        )
+
+    def host_names(self) -> frozenset[str]:
+        return host_of(self._meta.contact_endpoint)
 
     def application(self) -> RegisterReferee:
         stamp = self.stamp(f"conv-{self.name.lower()}-reg")
@@ -233,11 +256,13 @@ class Referee(Member):
             termination=result.termination,
         )
 
-    async def _register_by_hand(self, arguments: dict[str, Json]) -> Acknowledgement:
+    async def _register_by_hand(
+        self, arguments: dict[str, Json], caller: Caller
+    ) -> Acknowledgement:
         await self.register()
         return Acknowledgement(note=f"registered as {self.name}")
 
-    async def _collect_by_hand(self, arguments: dict[str, Json]) -> dict[str, Json]:
+    async def _collect_by_hand(self, arguments: dict[str, Json], caller: Caller) -> dict[str, Json]:
         match = self._stepped(arguments, Phase.COLLECTING_CHOICES)
         match.stepping = True
         try:
@@ -246,12 +271,12 @@ class Referee(Member):
             match.stepping = False
         return {"status": "ok", "match_id": match.order.match_id, "state": match.phase}
 
-    def _draw_by_hand(self, arguments: dict[str, Json]) -> dict[str, Json]:
+    def _draw_by_hand(self, arguments: dict[str, Json], caller: Caller) -> dict[str, Json]:
         match = self._stepped(arguments, Phase.DRAWING_NUMBER)
         match.draw()
         return {"status": "ok", "match_id": match.order.match_id, "state": match.phase}
 
-    def _finalize_by_hand(self, arguments: dict[str, Json]) -> dict[str, Json]:
+    def _finalize_by_hand(self, arguments: dict[str, Json], caller: Caller) -> dict[str, Json]:
         match = self._stepped(arguments, Phase.FINISHED)
         match.judged = True
         self.spawn(self._finish(match))

@@ -33,6 +33,7 @@ from agent_league.store.events import (
     Event,
     MatchAssigned,
     MatchEnded,
+    MatchVoided,
     RoundClosed,
     RoundOpened,
     SeasonOpened,
@@ -73,6 +74,7 @@ class FileViews:
             RoundOpened: self._round_opened,
             MatchAssigned: self._match_assigned,
             MatchEnded: self._match_ended,
+            MatchVoided: self._table_changed,
             RoundClosed: self._round_closed,
         }
 

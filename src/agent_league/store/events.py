@@ -34,6 +34,20 @@ class SeasonOpened(Event, frozen=True, kw_only=True, tag="season_opened"):
         return "season_opened"
 
 
+class OrganiserAppointed(Event, frozen=True, kw_only=True, tag="organiser_appointed"):
+    """Whoever holds this token runs the league; one that was appointed before does no more."""
+
+    token_hash: str
+
+
+class LeaguePaused(Event, frozen=True, kw_only=True, tag="league_paused"):
+    """No match begins from now on."""
+
+
+class LeagueContinued(Event, frozen=True, kw_only=True, tag="league_continued"):
+    """Matches begin again."""
+
+
 class AgentRegistered(Event, frozen=True, kw_only=True, tag="agent_registered"):
     """A player or a referee was admitted, or an admitted one came back from another address."""
 
@@ -127,6 +141,21 @@ class MatchEnded(Event, frozen=True, kw_only=True, tag="match_ended"):
     @property
     def once(self) -> str | None:
         return f"match_ended:{self.match_id}"
+
+
+class MatchVoided(Event, frozen=True, kw_only=True, tag="match_voided"):
+    """The organiser took a result out of the standings: what it was, and why it does not count."""
+
+    match_id: str
+    round_id: int
+    players: list[str]
+    winner: str | None
+    technical_losses: list[str]
+    why: str
+
+    @property
+    def once(self) -> str | None:
+        return f"match_voided:{self.match_id}"
 
 
 class RoundClosed(Event, frozen=True, kw_only=True, tag="round_closed"):

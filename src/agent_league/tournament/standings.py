@@ -84,17 +84,17 @@ class Standing:
     technical_losses: int = 0
     points: int = 0
 
-    def after(self, result: Result, points: int) -> "Standing":
-        """Return the row with *result*, worth *points*, added."""
+    def after(self, result: Result, points: int, times: int = 1) -> "Standing":
+        """Return the row with *result*, worth *points*, added; *times* is -1 to take it away."""
         won = result.winner == self.player
         return Standing(
             self.player,
-            self.played + 1,
-            self.wins + won,
-            self.draws + result.drawn,
-            self.losses + (not won and not result.drawn),
-            self.technical_losses + (self.player in result.technical_losses),
-            self.points + points,
+            self.played + times,
+            self.wins + times * won,
+            self.draws + times * result.drawn,
+            self.losses + times * (not won and not result.drawn),
+            self.technical_losses + times * (self.player in result.technical_losses),
+            self.points + times * points,
         )
 
 
@@ -121,11 +121,15 @@ class Table:
             player: defaultdict(int) for player in self._rows
         }
 
-    def add(self, result: Result) -> None:
+    def add(self, result: Result, times: int = 1) -> None:
         """Count *result*; where it names a stranger, raise KeyError and count nothing."""
         first, second = self._rows[result.first], self._rows[result.second]
-        self._add_to(first, second.player, result)
-        self._add_to(second, first.player, result)
+        self._add_to(first, second.player, result, times)
+        self._add_to(second, first.player, result, times)
+
+    def remove(self, result: Result) -> None:
+        """Count *result*, which was counted, no more."""
+        self.add(result, -1)
 
     def copied(self) -> "Sums":
         """Return what the results add up to, which later results leave as it is."""
@@ -155,10 +159,10 @@ class Table:
         taken = self._taken[player]
         return sum(taken[rival] for rival in taken.keys() & rivals)
 
-    def _add_to(self, row: Standing, rival: PlayerId, result: Result) -> None:
+    def _add_to(self, row: Standing, rival: PlayerId, result: Result, times: int) -> None:
         points = self._scoring.points(result, row.player)
-        self._rows[row.player] = row.after(result, points)
-        self._taken[row.player][rival] += points
+        self._rows[row.player] = row.after(result, points, times)
+        self._taken[row.player][rival] += times * points
 
     def _untie(self, tied: list[Standing], worth: "Tiebreaker") -> Iterator[list[Standing]]:
         """Yield groups, best first, that *worth* cannot part any more.

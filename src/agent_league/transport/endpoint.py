@@ -45,13 +45,17 @@ class Endpoint:
     ) -> None:
         self._handlers = handlers
         self._tools = tools
+        self.tools = frozenset(tools)
+        """The names of the tools that are no messages."""
         self._complain = complain
 
     def answer(self, body: bytes) -> Answer | Awaitable[Answer]:
         """Return the answer to *body*, or an awaitable of it if a handler has to wait."""
         call = read_call_at_once(body)
-        if call is None:
-            return self._answer_piece_by_piece(body)
+        return self._answer_piece_by_piece(body) if call is None else self.answer_call(call)
+
+    def answer_call(self, call: MessageCall) -> Answer | Awaitable[Answer]:
+        """Return the answer to a call that was read already."""
         try:
             result = self._handled(call.params)
         except ProtocolError as error:

@@ -9,7 +9,9 @@ import asyncio
 import socket
 from collections.abc import Iterable
 from contextlib import suppress
+from dataclasses import replace
 from functools import lru_cache, partial
+from ipaddress import ip_address
 from typing import Self
 
 import httptools
@@ -29,6 +31,7 @@ from agent_league.transport.site import (
     MCP,
     NO_CONTENT,
     AgentApp,
+    Headers,
     RefusalError,
     Site,
     ask,
@@ -102,6 +105,8 @@ class AgentProtocol(HttpToolsProtocol):
         self._reading = self._timed = True  # a request is being waited for; it has a deadline
         self._plain = self._plain_ended = self._deaf = self._last = self._keep = False
         self._between, self._familiar = True, FamiliarHead()  # no request has begun to arrive
+        self._familiar_headers: Headers = ()
+        self._streamed = False  # the request that is read is for the streams of the site
         self._wire = 0
         self._body = b""
         self._due = self._armed_for = 0.0
@@ -167,8 +172,9 @@ class AgentProtocol(HttpToolsProtocol):
         body = self._familiar.body(data) if self._between else None
         if body is None or len(body) > self._site.body_limit or not self._at_rest():
             self._read(data)
-        else:
-            self._serve(body)
+        elif not self._serve(body, self._familiar_headers):
+            self._streamed = True
+            self._read(data)
 
     def _read(self, data: bytes) -> None:
         begins, self._plain_ended = self._between, False
@@ -181,6 +187,7 @@ class AgentProtocol(HttpToolsProtocol):
         else:
             if begins and self._between and self._plain_ended and self._keep:
                 self._familiar.learn(data)
+                self._familiar_headers = tuple(self.headers)
         if self._reading:
             self._wait_for_more(len(data))
 
@@ -226,7 +233,7 @@ class AgentProtocol(HttpToolsProtocol):
         if not self._is_plain():
             self._hand_over()
             return
-        check(dict(self.headers), self._site)
+        check(dict(self.headers), self._site, self._site.body_limit)
         self._plain, self._body = True, b""
         self._keep = self.parser.should_keep_alive() and self.parser.get_http_version() == "1.1"
 
@@ -236,7 +243,14 @@ class AgentProtocol(HttpToolsProtocol):
             and self.parser.get_method() == b"POST"
             and not self.expect_100_continue
             and self._at_rest()
+            and not self._streamed
+            and not self._is_long()
         )
+
+    def _is_long(self) -> bool:
+        """Whether this is longer than a message may be, but may be no message."""
+        length = int(dict(self.headers).get(b"content-length", 0))
+        return length > self._site.body_limit and self._site.streaming(tuple(self.headers))
 
     def _at_rest(self) -> bool:
         """Whether nothing is being answered, and all that was has been sent."""
@@ -249,6 +263,7 @@ class AgentProtocol(HttpToolsProtocol):
         self.headers.extend(headers)
         super().on_headers_complete()
         self.cycle.keep_alive = self.cycle.keep_alive and not self._last
+        self._streamed = False
         self._arrived()
 
     def _arrived(self) -> None:
@@ -266,23 +281,31 @@ class AgentProtocol(HttpToolsProtocol):
     def on_message_complete(self) -> None:
         self._between = True
         if self._plain:
-            self._plain, self._plain_ended = False, True
+            self._plain = False
             self._arrived()
-            self._serve(self._body)
+            self._plain_ended = self._serve(self._body, tuple(self.headers))
+            if not self._plain_ended:
+                self._hand_over()
+                super().on_body(self._body)
+                super().on_message_complete()
         elif not self.parser.should_upgrade():
             super().on_message_complete()
 
     # Answering.
 
-    def _serve(self, body: bytes) -> None:
-        answer, keep = ask(self._site, body), self._keep and not self._last
+    def _serve(self, body: bytes, headers: Headers) -> bool:
+        """Answer, now or later; False if the request is for the streams of the site."""
+        answer, keep = ask(self._site, body, headers), self._keep and not self._last
+        if answer is None:
+            return False
         if isinstance(answer, Answer):
             self._write(answer, keep=keep)
             self._rest()
-            return
+            return True
         self.cycle = turn = _Turn(keep_alive=keep)
         self._desk.pending.add(answer)
         answer.add_done_callback(partial(self._settle, turn))
+        return True
 
     def _settle(self, turn: _Turn, task: asyncio.Future[Answer]) -> None:
         self._desk.pending.discard(task)
@@ -317,6 +340,7 @@ class HttpServer:
     @classmethod
     async def start(cls, site: Site, sock: socket.socket) -> Self:
         """Serve *site* on *sock*, a bound stream socket that belongs to the server from now on."""
+        site = replace(site, local=ip_address(sock.getsockname()[0].partition("%")[0]).is_loopback)
         desk = _Desk(site)
         config = Config(
             AgentApp(site, desk.pending),
@@ -339,6 +363,8 @@ class HttpServer:
         self._server.close()
         for connection in tuple(desk.connections):
             connection.shutdown()
+        if desk.site.streams is not None:
+            await desk.site.streams.close(grace)
         await self._deserted(grace)
         for connection in tuple(desk.connections):
             connection.transport.abort()

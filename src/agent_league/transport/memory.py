@@ -30,7 +30,9 @@ class Network:
             raise UnreachableError(f"nobody is at {url}")
         if len(body) > site.body_limit:
             return usable(site.too_large(), url)
-        answer = ask(site, body)
+        answer = ask(site, body, ())
+        if answer is None:
+            raise UnreachableError(f"{url} speaks MCP over HTTP only")
         if not isinstance(answer, Answer):
             answer = await self._awaited(answer, url, within)
         return usable(answer, url)
