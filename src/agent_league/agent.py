@@ -3,12 +3,16 @@
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
-from typing import Any, Protocol, TypeVar
+from types import MappingProxyType
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import msgspec
 
 from agent_league.clock import Clock, system_clock, written
 from agent_league.journal import Journal
+from agent_league.mcp.client import McpClient
+from agent_league.mcp.client_http import HttpCarrier
+from agent_league.mcp.client_speech import MCP, McpSpeech
 from agent_league.protocol import (
     Acknowledgement,
     LeagueError,
@@ -27,10 +31,11 @@ from agent_league.protocol.registration import RegisterPlayer, RegisterReferee
 from agent_league.protocol.rounds import LeagueCompleted
 from agent_league.transport import NoAnswerError
 from agent_league.transport.endpoint import Endpoint, Handler, Result, Tool
-from agent_league.transport.exchange import Answer
+from agent_league.transport.exchange import Answer, Heard, Parcel
 from agent_league.transport.http_server import Site
 from agent_league.transport.line import Line
 from agent_league.transport.retry import Breaker, persistently
+from agent_league.transport.speech import LeagueSpeech, Speech
 from agent_league.vocabulary import Json
 
 T = TypeVar("T")
@@ -46,9 +51,36 @@ class Wire(Protocol):
 
     def post(self, url: str, body: bytes, within: float) -> Awaitable[Answer]: ...
 
+    def exchange(self, url: str, parcel: Parcel, within: float) -> Awaitable[Heard]: ...
+
     def reaches(self, url: str, within: float) -> Awaitable[bool]: ...
 
     def listens(self, url: str, within: float) -> Awaitable[bool]: ...
+
+
+class Peer(NamedTuple):
+    """Whom a line leads to, and how it is spoken to there."""
+
+    url: str
+    agent_id: str
+    dialect: str = VERSION
+    tools: str | None = None
+    """The mark of its tools at the first look, if it is spoken to by calling them."""
+
+
+def _in_league_dialect(peer: Peer, wire: Wire, clock: Clock) -> Speech:
+    return LeagueSpeech(peer.url, wire.post)
+
+
+def _in_mcp(peer: Peer, wire: Wire, clock: Clock) -> McpSpeech:
+    client = McpClient(HttpCarrier(peer.url, wire.exchange))
+    return McpSpeech(client, peer.agent_id, clock, peer.tools)
+
+
+SPEECHES: Mapping[str, Callable[[Peer, Wire, Clock], Speech]] = MappingProxyType(
+    {VERSION: _in_league_dialect, MCP: _in_mcp}
+)
+"""The dialects in which an agent can speak to others."""
 
 
 class Agent:
@@ -142,7 +174,7 @@ class Agent:
         )
 
     def line(self, url: str) -> Line:
-        """Return the one line to *url*: it remembers how the peer is called and how it fares."""
+        """Return the one line to *url*: it remembers how the peer is spoken to and how it fares."""
         if url not in self._lines:
             post = self._post if self.journal.detailed else self.wire.post
             self._lines[url] = Line(url, post, self.patience, Breaker())
@@ -163,6 +195,17 @@ class Agent:
         said = msgspec.json.decode(body)
         self.journal.note("MESSAGE_SENT", "DEBUG", to=url, message=said.get("params", said))
         return await self.wire.post(url, body, within)
+
+    def speech(self, peer: Peer) -> Speech:
+        """Return a new way to speak to *peer*, in its own dialect."""
+        return SPEECHES[peer.dialect](peer, self.wire, self.clock)
+
+    def speak(self, peer: Peer) -> Line:
+        """Return the line to *peer*, on which it is spoken to in its own dialect."""
+        line = self.line(peer.url)
+        if line.speech.dialect != peer.dialect:
+            line.speech = self.speech(peer)
+        return line
 
     def spawn(self, work: Coroutine[Any, Any, Any]) -> None:
         """Run *work* beside everything else, and say so if it fails."""

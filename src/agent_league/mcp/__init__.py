@@ -1,0 +1,1 @@
+"""The Model Context Protocol: how the league speaks to servers of it."""

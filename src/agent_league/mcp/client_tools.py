@@ -1,0 +1,100 @@
+"""What a server's tools are called, what they take, and what they say: only read, never run."""
+
+from collections.abc import Mapping, Sequence
+from hashlib import sha256
+from types import MappingProxyType
+from typing import NamedTuple
+
+import msgspec
+from msgspec import UNSET, Raw, Struct, UnsetType, field
+
+from agent_league.transport import NonsenseError
+from agent_league.vocabulary import Json
+
+MOST_TOOLS = 256
+
+
+class _InputSchema(Struct):
+    properties: dict[str, Raw] | UnsetType = UNSET
+
+
+class Tool(Struct, frozen=True):
+    """A tool as its server declares it, as far as a caller needs it."""
+
+    name: str
+    inputSchema: _InputSchema = field(default_factory=_InputSchema)  # noqa: N815 - MCP's spelling
+    description: str | None = None
+
+    def arguments(self, offered: Mapping[str, Json]) -> dict[str, Json]:
+        """Return what of *offered* the tool takes; some servers refuse whatever is beside that."""
+        declared = self.inputSchema.properties
+        if isinstance(declared, UnsetType):
+            return dict(offered)
+        return {name: value for name, value in offered.items() if name in declared}
+
+
+class Toolbox(NamedTuple):
+    """All tools of a server by name, and a mark that changes whenever one of them does."""
+
+    tools: Mapping[str, Tool] = MappingProxyType({})
+    mark: str = ""
+
+
+def toolbox(listed: Sequence[Raw], who: str) -> Toolbox:
+    """Return what *who* has listed, or raise `NonsenseError`."""
+    try:
+        tools = [msgspec.json.decode(raw, type=Tool) for raw in listed]
+        written = sorted(map(_canonical, listed))
+    except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as error:
+        raise NonsenseError(f"{who} lists what is no tool: {str(error)[:300]}") from None
+    mark = sha256(b"\n".join(written)).hexdigest()
+    return Toolbox({tool.name: tool for tool in tools}, mark)
+
+
+def _canonical(listed: Raw) -> bytes:
+    """Return a tool as it is written however its server orders what it says."""
+    whole = msgspec.json.decode(listed)
+    whole.pop("_meta", None)
+    return msgspec.json.encode(whole, order="sorted")
+
+
+class _Block(Struct):
+    type: str = ""
+    text: str = ""
+
+
+class Called(Struct):
+    """What a tool said."""
+
+    content: list[_Block] = field(default_factory=list)
+    structuredContent: Json = None  # noqa: N815 - MCP's spelling
+    isError: bool = False  # noqa: N815 - MCP's spelling
+    resultType: str = "complete"  # noqa: N815 - MCP's spelling
+
+    @property
+    def text(self) -> str:
+        return "\n".join(block.text for block in self.content if block.type == "text")
+
+    @property
+    def said(self) -> Json:
+        """The answer itself: what is structured, else the text, as JSON if it is that.
+
+        Servers wrap a value that is no object as `{"result": value}`.
+        """
+        said = self.text if self.structuredContent is None else self.structuredContent
+        for _ in range(_WRAPPINGS):
+            said = _parsed(said) if isinstance(said, str) else said
+            if not isinstance(said, dict) or said.keys() != {"result"}:
+                return said
+            said = said["result"]
+        return said
+
+
+_WRAPPINGS = 3
+
+
+def _parsed(text: str) -> Json:
+    try:
+        return msgspec.json.decode(text)
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+        return text.strip()
