@@ -4,7 +4,7 @@ import asyncio
 import json
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, Self, TypeAlias, cast
 
 from agent_league.transport import LateError
 from agent_league.transport.exchange import Answer, Heard, Parcel
@@ -151,3 +151,60 @@ class McpNetwork(Recorder):
             return await asyncio.wait_for(self._servers[url].answer(parcel), within)
         except TimeoutError:
             raise LateError(f"{url} gave no answer within {within:g} s") from None
+
+
+class McpHouse:
+    """Serves an MCP server at a real port; *events* makes its answers streams of events."""
+
+    def __init__(self, server: McpPeer, *, events: bool = False) -> None:
+        self.server, self.events = server, events
+        self.url = ""
+        self._calls: set[asyncio.Task[Any]] = set()
+        self._listening: asyncio.Server | None = None
+
+    async def __aenter__(self) -> Self:
+        self._listening = await asyncio.start_server(self._serve, "127.0.0.1", 0)
+        self.url = f"http://127.0.0.1:{self._listening.sockets[0].getsockname()[1]}/mcp"
+        return self
+
+    async def __aexit__(self, *error: object) -> None:
+        assert self._listening is not None
+        self._listening.close()
+        for call in self._calls:
+            call.cancel()
+        await asyncio.gather(*self._calls, return_exceptions=True)
+        await self._listening.wait_closed()
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._calls.add(cast("asyncio.Task[Any]", asyncio.current_task()))
+        try:
+            while True:
+                head = await reader.readuntil(b"\r\n\r\n")
+                first, *lines = head.decode().strip().split("\r\n")
+                headers = dict(line.lower().split(": ", 1) for line in lines)
+                body = await reader.readexactly(int(headers.get("content-length", 0)))
+                await self._respond(first, Parcel(body, headers, lambda event: True), writer)
+        except (asyncio.IncompleteReadError, ConnectionError, asyncio.CancelledError):
+            pass
+        finally:
+            writer.close()
+
+    async def _respond(self, first: str, parcel: Parcel, writer: asyncio.StreamWriter) -> None:
+        if not first.startswith("POST"):
+            heard = Heard(405, b"{}")
+        elif "event-stream" not in parcel.headers["accept"]:
+            heard = Heard(*self.server.refuse(parcel.body))
+        else:
+            heard = await self.server.answer(parcel)
+        await self.write(heard, writer)
+
+    async def write(self, heard: Heard, writer: asyncio.StreamWriter) -> None:
+        head, body = dict(heard.headers), heard.body
+        if self.events and heard.status == 200 and body:
+            head["content-type"] = "text/event-stream"
+            note = b'{"jsonrpc":"2.0","method":"notifications/message","params":{}}'
+            body = b": ping\r\n\r\n" + b"".join(b"data: %b\r\n\r\n" % e for e in (note, body))
+        head["content-length"] = str(len(body))
+        lines = "".join(f"{name}: {value}\r\n" for name, value in head.items())
+        writer.write(f"HTTP/1.1 {heard.status} So\r\n{lines}\r\n".encode() + body)
+        await writer.drain()

@@ -1,15 +1,17 @@
 """The MCP client against servers of both eras that follow a script."""
 
 import asyncio
+import base64
 from typing import Any
 
 import pytest
 
 from agent_league.mcp.client import HANDSHAKE, MODERN, McpClient
-from agent_league.mcp.client_http import HttpCarrier
+from agent_league.mcp.client_http import HttpCarrier, _header_value
 from agent_league.mcp.client_tools import MOST_TOOLS
 from agent_league.transport import LateError, NonsenseError, RefusedError
-from mcp_peer import McpNetwork, McpPeer, RefusalError, even, structured, text
+from agent_league.transport.http_client import HttpClient
+from mcp_peer import McpHouse, McpNetwork, McpPeer, RefusalError, even, structured, text
 from timewarp import now, run
 
 URL = "http://server/mcp"
@@ -205,3 +207,37 @@ def test_a_heartbeat_asks_what_each_era_knows(era: dict[str, Any]) -> None:
     server = McpPeer(**era)
     run(client_of(server).heartbeat(5.0))
     assert server.methods()[-1] == ("server/discover" if server.modern else "ping")
+
+
+@pytest.mark.parametrize("events", [False, True], ids=["JSON", "events"])
+@pytest.mark.parametrize("era", ERAS)
+def test_it_is_all_the_same_over_http(era: dict[str, Any], events: bool) -> None:
+    server = McpPeer(**era)
+
+    async def main() -> Any:
+        wire = HttpClient()
+        try:
+            async with McpHouse(server, events=events) as house:
+                client = McpClient(HttpCarrier(house.url, wire.exchange))
+                await client.call_tool("choose_parity", {}, 5.0)
+                server.session = "nobody's"
+                return (await client.call_tool("choose_parity", {}, 5.0)).said
+        finally:
+            await wire.close()
+
+    assert asyncio.run(main()) == {"parity_choice": "even"}
+    assert server.opened == (2 if server.sessions and not server.modern else 0)
+
+
+@pytest.mark.parametrize(
+    "name", ["tool", "two words", " edge", "ünïcode", "=?base64?eA==?=", "a\r\nb"]
+)
+def test_a_name_is_written_in_the_header_so_that_it_can_be_read_back(name: str) -> None:
+    written = _header_value(name)
+    assert written.isascii()
+    assert written.isprintable()
+    assert written == written.strip()
+    decoded = written
+    if written.startswith("=?base64?"):
+        decoded = base64.b64decode(written[9:-2]).decode()
+    assert decoded == name
