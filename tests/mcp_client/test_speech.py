@@ -1,18 +1,28 @@
 """Players that are MCP servers, in a league: how they are found out, called, understood."""
 
 import asyncio
+import json
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from agent_league.mcp.client import McpClient
+from agent_league.mcp.client_http import HttpCarrier
 from agent_league.mcp.client_probe import dialect_at
-from agent_league.protocol import Role
+from agent_league.mcp.client_speech import McpSpeech
+from agent_league.protocol import ErrorCode, Patience, Role
+from agent_league.protocol.play import ParityCall
 from agent_league.store.events import MatchEnded
+from agent_league.transport import LateError, NonsenseError
 from agent_league.transport.exchange import Answer
+from agent_league.transport.line import Line
+from agent_league.transport.retry import Breaker, CircuitOpenError
 from league_box import Box, Guest
 from mcp_peer import Act, McpNetwork, McpPeer, even, structured, text
 from scripted import Scripted, does_not_know, hosted
-from timewarp import run
+from timewarp import clock, run
 
 NOTICES = {"notify_match_result", "update_standings", "notify_round", "notify_league_completed"}
 
@@ -310,3 +320,69 @@ def test_a_league_that_is_taken_up_again_asks_again() -> None:
         return [first, again]
 
     assert run(scene()) == ["mcp", "mcp"]
+
+
+# On a line
+
+
+def parity_call() -> ParityCall:
+    return ParityCall(
+        protocol="league.v2",
+        sender="referee:REF01",
+        timestamp="2025-01-15T10:30:00Z",
+        conversation_id="conv-r1m1-001",
+        match_id="R1M1",
+        player_id="P07",
+        game_type="even_odd",
+        deadline="2025-01-15T10:30:30Z",
+    )
+
+
+def line_to(server: McpPeer) -> Line:
+    network = McpNetwork()
+    network.host_mcp("http://it/mcp", server)
+    line = Line("http://it/mcp", network.post, Patience(), Breaker())
+    client = McpClient(HttpCarrier(line.url, network.exchange))
+    line.speech = McpSpeech(client, "P07", clock)
+    return line
+
+
+def test_a_server_that_is_late_five_times_is_not_even_tried() -> None:
+    async def sleeps(arguments: dict[str, Any]) -> dict[str, Any]:
+        await asyncio.sleep(3600)
+        return even(arguments)
+
+    async def main() -> int:
+        server = McpPeer({"choose_parity": sleeps})
+        line = line_to(server)
+        for _ in range(5):
+            with pytest.raises(LateError) as late:
+                await line.ask(parity_call(), 1.0)
+            assert late.value.code is ErrorCode.TIMEOUT_ERROR
+        with pytest.raises(CircuitOpenError):
+            await line.ask(parity_call(), 1.0)
+        return len(server.called("choose_parity"))
+
+    assert run(main()) == 5
+
+
+KEYS = st.sampled_from(["result", "parity_choice", "move", "message_type", "player_id", "x"])
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers(-9, 9) | st.text(max_size=9) | st.just("even"),
+    lambda inside: st.lists(inside, max_size=3) | st.dictionaries(KEYS, inside, max_size=3),
+    max_leaves=6,
+)
+
+
+@given(JSON, st.booleans())
+def test_whatever_a_tool_says_is_a_move_or_a_named_failure(said: Any, as_text: bool) -> None:
+    result = text(json.dumps(said)) if as_text else structured(said)
+
+    async def main() -> object:
+        line = line_to(McpPeer({"choose_parity": lambda arguments: result}))
+        try:
+            return (await line.ask(parity_call())).move
+        except NonsenseError:
+            return None
+
+    assert run(main()) in {"even", "odd", None}

@@ -119,6 +119,11 @@ class McpClient:
             self.version = await self._shaken_hands(within)
             return self.version
 
+    def disconnect(self) -> None:
+        """Forget what was found out: the next call finds it out anew."""
+        self.version = None
+        self._carrier.forget()
+
     async def list_tools(self, within: float) -> Toolbox:
         """Return the tools that the server offers, if they are not too many."""
         async with bounded(within, self.name):
@@ -155,8 +160,7 @@ class McpClient:
             return await self._answer(method, params, version, within)
         except SessionLostError:
             if self.version == version:  # nobody has opened another session meanwhile
-                self.version = None
-                self._carrier.forget()
+                self.disconnect()
         return await self._answer(method, params, await self.connect(within), within)
 
     async def _negotiated(self, within: float) -> str:
