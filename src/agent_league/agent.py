@@ -31,7 +31,7 @@ from agent_league.protocol.registration import RegisterPlayer, RegisterReferee
 from agent_league.protocol.rounds import LeagueCompleted
 from agent_league.transport import NoAnswerError
 from agent_league.transport.endpoint import Endpoint, Handler, Result, Tool
-from agent_league.transport.exchange import Answer, Heard, Parcel
+from agent_league.transport.exchange import Answer, Exchange, Heard, Parcel, Post
 from agent_league.transport.http_server import Site
 from agent_league.transport.line import Line
 from agent_league.transport.retry import Breaker, persistently
@@ -68,16 +68,23 @@ class Peer(NamedTuple):
     """The mark of its tools at the first look, if it is spoken to by calling them."""
 
 
-def _in_league_dialect(peer: Peer, wire: Wire, clock: Clock) -> Speech:
-    return LeagueSpeech(peer.url, wire.post)
+class Ways(NamedTuple):
+    """The ways in which bodies leave an agent."""
+
+    post: Post
+    exchange: Exchange
 
 
-def _in_mcp(peer: Peer, wire: Wire, clock: Clock) -> McpSpeech:
-    client = McpClient(HttpCarrier(peer.url, wire.exchange))
+def _in_league_dialect(peer: Peer, ways: Ways, clock: Clock) -> Speech:
+    return LeagueSpeech(peer.url, ways.post)
+
+
+def _in_mcp(peer: Peer, ways: Ways, clock: Clock) -> McpSpeech:
+    client = McpClient(HttpCarrier(peer.url, ways.exchange))
     return McpSpeech(client, peer.agent_id, clock, peer.tools)
 
 
-SPEECHES: Mapping[str, Callable[[Peer, Wire, Clock], Speech]] = MappingProxyType(
+SPEECHES: Mapping[str, Callable[[Peer, Ways, Clock], Speech]] = MappingProxyType(
     {VERSION: _in_league_dialect, MCP: _in_mcp}
 )
 """The dialects in which an agent can speak to others."""
@@ -176,8 +183,7 @@ class Agent:
     def line(self, url: str) -> Line:
         """Return the one line to *url*: it remembers how the peer is spoken to and how it fares."""
         if url not in self._lines:
-            post = self._post if self.journal.detailed else self.wire.post
-            self._lines[url] = Line(url, post, self.patience, Breaker())
+            self._lines[url] = Line(url, self._ways().post, self.patience, Breaker())
         return self._lines[url]
 
     def _overheard(self, answer: Handler) -> Handler:
@@ -190,15 +196,28 @@ class Agent:
 
         return heard
 
+    def _ways(self) -> Ways:
+        if self.journal.detailed:
+            return Ways(self._post, self._exchange)
+        return Ways(self.wire.post, self.wire.exchange)
+
     async def _post(self, url: str, body: bytes, within: float) -> Answer:
         """Send *body*, and leave a note of it."""
+        self._note_sent(url, body)
+        return await self.wire.post(url, body, within)
+
+    async def _exchange(self, url: str, parcel: Parcel, within: float) -> Heard:
+        """Send *parcel*, and leave a note of it."""
+        self._note_sent(url, parcel.body)
+        return await self.wire.exchange(url, parcel, within)
+
+    def _note_sent(self, url: str, body: bytes) -> None:
         said = msgspec.json.decode(body)
         self.journal.note("MESSAGE_SENT", "DEBUG", to=url, message=said.get("params", said))
-        return await self.wire.post(url, body, within)
 
     def speech(self, peer: Peer) -> Speech:
         """Return a new way to speak to *peer*, in its own dialect."""
-        return SPEECHES[peer.dialect](peer, self.wire, self.clock)
+        return SPEECHES[peer.dialect](peer, self._ways(), self.clock)
 
     def speak(self, peer: Peer) -> Line:
         """Return the line to *peer*, on which it is spoken to in its own dialect."""
