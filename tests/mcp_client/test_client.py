@@ -8,7 +8,7 @@ import pytest
 
 from agent_league.mcp.client import HANDSHAKE, MODERN, McpClient
 from agent_league.mcp.client_http import HttpCarrier, _header_value
-from agent_league.mcp.client_tools import MOST_TOOLS
+from agent_league.mcp.client_tools import MOST_TOOLS, Tool
 from agent_league.transport import LateError, NonsenseError, RefusedError
 from agent_league.transport.http_client import HttpClient
 from mcp_peer import McpHouse, McpNetwork, McpPeer, RefusalError, even, structured, text
@@ -31,7 +31,7 @@ def client_of(server: McpPeer) -> McpClient:
 @pytest.mark.parametrize("era", ERAS)
 def test_a_tool_is_called_in_either_era(era: dict[str, Any]) -> None:
     server = McpPeer(**era)
-    called = run(client_of(server).call_tool("choose_parity", {"match_id": "R1M1"}, 5.0))
+    called = run(client_of(server).call_tool(Tool("choose_parity"), {"match_id": "R1M1"}, 5.0))
     assert called.said == {"parity_choice": "even"}
     assert server.called("choose_parity") == [{"match_id": "R1M1"}]
 
@@ -41,8 +41,8 @@ def test_a_modern_server_is_asked_what_it_is_and_then_only_what_is_wanted() -> N
     client = client_of(server)
 
     async def twice() -> None:
-        await client.call_tool("choose_parity", {}, 5.0)
-        await client.call_tool("choose_parity", {}, 5.0)
+        await client.call_tool(Tool("choose_parity"), {}, 5.0)
+        await client.call_tool(Tool("choose_parity"), {}, 5.0)
 
     run(twice())
     assert server.methods() == ["server/discover", "tools/call", "tools/call"]
@@ -78,9 +78,9 @@ def test_a_session_that_has_gone_is_opened_again_and_the_call_made_once() -> Non
     client = client_of(server)
 
     async def forgotten() -> None:
-        await client.call_tool("choose_parity", {}, 5.0)
+        await client.call_tool(Tool("choose_parity"), {}, 5.0)
         server.session = "nobody's"
-        await client.call_tool("choose_parity", {}, 5.0)
+        await client.call_tool(Tool("choose_parity"), {}, 5.0)
 
     run(forgotten())
     assert server.opened == 2
@@ -93,7 +93,7 @@ def test_many_calls_at_once_open_one_session() -> None:
     client = client_of(server)
 
     async def all_at_once() -> None:
-        await asyncio.gather(*(client.call_tool("choose_parity", {}, 5.0) for _ in range(20)))
+        await asyncio.gather(*(client.call_tool(Tool("choose_parity"), {}, 5.0) for _ in range(20)))
 
     run(all_at_once())
     assert server.opened == 1
@@ -106,7 +106,9 @@ def test_a_late_answer_is_late_however_many_steps_it_takes() -> None:
 
     async def asked() -> float:
         with pytest.raises(LateError):
-            await client_of(McpPeer({"choose_parity": slowly})).call_tool("choose_parity", {}, 5.0)
+            await client_of(McpPeer({"choose_parity": slowly})).call_tool(
+                Tool("choose_parity"), {}, 5.0
+            )
         return now()
 
     assert run(asked()) == 5.0
@@ -156,9 +158,9 @@ def test_an_error_of_the_protocol_is_a_refusal_and_one_of_a_tool_is_not() -> Non
         raise RefusalError(200, -32602, "unknown tool")
 
     with pytest.raises(RefusedError, match="unknown tool"):
-        run(client_of(McpPeer({"x": refuses})).call_tool("x", {}, 5.0))
+        run(client_of(McpPeer({"x": refuses})).call_tool(Tool("x"), {}, 5.0))
     wrong = McpPeer({"x": lambda arguments: text("I will not", error=True)})
-    called = run(client_of(wrong).call_tool("x", {}, 5.0))
+    called = run(client_of(wrong).call_tool(Tool("x"), {}, 5.0))
     assert (called.isError, called.text) == (True, "I will not")
 
 
@@ -180,7 +182,7 @@ def test_an_error_of_the_protocol_is_a_refusal_and_one_of_a_tool_is_not() -> Non
 )
 def test_what_a_tool_says_is_found_however_it_is_wrapped(result: Any, said: Any) -> None:
     server = McpPeer({"x": lambda arguments: result})
-    assert run(client_of(server).call_tool("x", {}, 5.0)).said == said
+    assert run(client_of(server).call_tool(Tool("x"), {}, 5.0)).said == said
 
 
 @pytest.mark.parametrize(
@@ -189,7 +191,7 @@ def test_what_a_tool_says_is_found_however_it_is_wrapped(result: Any, said: Any)
 def test_a_result_that_is_none_is_nonsense(result: Any) -> None:
     server = McpPeer({"x": lambda arguments: result})
     with pytest.raises(NonsenseError):
-        run(client_of(server).call_tool("x", {}, 5.0))
+        run(client_of(server).call_tool(Tool("x"), {}, 5.0))
 
 
 @pytest.mark.parametrize("listed", [7, {}, {"name": 7}, {"name": "x", "inputSchema": []}])
@@ -219,9 +221,9 @@ def test_it_is_all_the_same_over_http(era: dict[str, Any], events: bool) -> None
         try:
             async with McpHouse(server, events=events) as house:
                 client = McpClient(HttpCarrier(house.url, wire.exchange))
-                await client.call_tool("choose_parity", {}, 5.0)
+                await client.call_tool(Tool("choose_parity"), {}, 5.0)
                 server.session = "nobody's"
-                return (await client.call_tool("choose_parity", {}, 5.0)).said
+                return (await client.call_tool(Tool("choose_parity"), {}, 5.0)).said
         finally:
             await wire.close()
 
@@ -241,3 +243,37 @@ def test_a_name_is_written_in_the_header_so_that_it_can_be_read_back(name: str) 
     if written.startswith("=?base64?"):
         decoded = base64.b64decode(written[9:-2]).decode()
     assert decoded == name
+
+
+@pytest.mark.parametrize(
+    ("declared", "value", "headers"),
+    [
+        ({"type": "string", "x-mcp-header": "Match"}, "R1M1", {"mcp-param-match": "R1M1"}),
+        ({"x-mcp-header": "Match"}, "Zoë", {"mcp-param-match": "=?base64?Wm/Dqw==?="}),
+        ({"x-mcp-header": "Match"}, True, {"mcp-param-match": "true"}),
+        ({"x-mcp-header": "Match"}, 7, {"mcp-param-match": "7"}),
+        ({"x-mcp-header": "Match"}, {"no": "scalar"}, {}),
+        ({"x-mcp-header": "a\r\nb"}, "R1M1", {}),
+        ({"x-mcp-header": 7}, "R1M1", {}),
+        ({"type": "string"}, "R1M1", {}),
+    ],
+)
+@pytest.mark.parametrize("modern", [True, False])
+def test_arguments_are_shown_in_headers_where_a_modern_server_wants_them(
+    declared: Any, value: Any, headers: dict[str, str], modern: bool
+) -> None:
+    class Wanting(McpPeer):
+        def listed(self, name: str) -> dict[str, Any]:
+            return {"name": name, "inputSchema": {"properties": {"match_id": declared}}}
+
+    server = Wanting(modern=modern)
+
+    async def main() -> None:
+        client = client_of(server)
+        (tool,) = (await client.list_tools(5.0)).tools.values()
+        await client.call_tool(tool, {"match_id": value}, 5.0)
+
+    run(main())
+    sent = server.heard[-1].headers
+    shown = {name: sent[name] for name in sent if name.startswith("mcp-param-")}
+    assert shown == (headers if modern else {})

@@ -11,6 +11,7 @@ import psutil
 import pytest
 
 from agent_league.mcp.client import McpClient
+from agent_league.mcp.client_tools import Tool
 from agent_league.mcp.stdio import StdioCarrier
 from agent_league.transport import (
     LateError,
@@ -36,7 +37,7 @@ async def client_of(line: str) -> AsyncIterator[McpClient]:
 
 
 async def said_by(client: McpClient, within: float = 20.0) -> object:
-    return (await client.call_tool("choose_parity", {"match_id": "R1M1"}, within)).said
+    return (await client.call_tool(Tool("choose_parity"), {"match_id": "R1M1"}, within)).said
 
 
 @pytest.mark.parametrize("mood", ["fine", "chatty"])
@@ -63,7 +64,7 @@ def test_a_server_that_has_ended_is_started_again() -> None:
         carrier, pids = StdioCarrier(command("dies")), set()
         client = McpClient(carrier)
         for _ in range(3):
-            called = await client.call_tool("choose_parity", {}, 20.0)
+            called = await client.call_tool(Tool("choose_parity"), {}, 20.0)
             pids.add(called.said[0])
             assert carrier._reading is not None
             await carrier._reading

@@ -10,6 +10,7 @@ import asyncio
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from itertools import count
+from types import MappingProxyType
 from typing import Annotated, Any, NamedTuple, Protocol, TypeVar
 
 import msgspec
@@ -18,6 +19,7 @@ from msgspec import Meta, Raw, Struct, UnsetType
 from agent_league.mcp.client_tools import (
     MOST_TOOLS,
     Called,
+    Tool,
     Toolbox,
     toolbox,
 )
@@ -56,6 +58,8 @@ class Outgoing(NamedTuple):
     """None for a notification."""
     version: str | None
     """The revision that is spoken; None while the handshake is finding it out."""
+    mirrored: Mapping[str, str] = MappingProxyType({})
+    """Arguments that the tool wants to see in headers too."""
 
     def body(self) -> bytes:
         frame: dict[str, Any] = {"jsonrpc": "2.0", "method": self.method, "params": self.params}
@@ -129,11 +133,12 @@ class McpClient:
         async with bounded(within, self.name):
             return await self._listed(within)
 
-    async def call_tool(self, name: str, arguments: Mapping[str, Json], within: float) -> Called:
+    async def call_tool(self, tool: Tool, arguments: Mapping[str, Json], within: float) -> Called:
         """Return what a tool says, right or wrong."""
-        params = {"name": name, "arguments": arguments}
+        params = {"name": tool.name, "arguments": arguments}
+        mirrored = tool.mirrored(arguments)
         async with bounded(within, self.name):
-            return self._read(Called, await self._asked("tools/call", params, within))
+            return self._read(Called, await self._asked("tools/call", params, within, mirrored))
 
     async def heartbeat(self, within: float) -> None:
         """See whether the server still answers, or raise a `NoAnswerError`."""
@@ -154,14 +159,20 @@ class McpClient:
             params = {"cursor": page.nextCursor}
         raise NonsenseError(f"{self.name} offers more tools than anybody needs")
 
-    async def _asked(self, method: str, params: Mapping[str, Json], within: float) -> Raw:
+    async def _asked(
+        self,
+        method: str,
+        params: Mapping[str, Json],
+        within: float,
+        mirrored: Mapping[str, str] = MappingProxyType({}),
+    ) -> Raw:
         version = await self.connect(within)
         try:
-            return await self._answer(method, params, version, within)
+            return await self._answer(method, params, version, within, mirrored)
         except SessionLostError:
             if self.version == version:  # nobody has opened another session meanwhile
                 self.disconnect()
-        return await self._answer(method, params, await self.connect(within), within)
+        return await self._answer(method, params, await self.connect(within), within, mirrored)
 
     async def _negotiated(self, within: float) -> str:
         try:
@@ -185,11 +196,16 @@ class McpClient:
         return version
 
     async def _answer(
-        self, method: str, params: Mapping[str, Json], version: str | None, within: float
+        self,
+        method: str,
+        params: Mapping[str, Json],
+        version: str | None,
+        within: float,
+        mirrored: Mapping[str, str] = MappingProxyType({}),
     ) -> Raw:
         if version == MODERN:
             params = {**params, "_meta": _modern_meta()}
-        said = Outgoing(method, params, next(self._numbers), version)
+        said = Outgoing(method, params, next(self._numbers), version, mirrored)
         frame = self._frame(await self._carrier.send(said, within))
         if isinstance(frame.error, Problem):
             raise RefusedError(frame.error.code, frame.error.message[:500], frame.error.data)

@@ -51,6 +51,8 @@ class HttpCarrier:
             headers["mcp-method"] = said.method
             if said.method == "tools/call":
                 headers["mcp-name"] = _header_value(str(said.params["name"]))
+            for token, value in said.mirrored.items():
+                headers[f"mcp-param-{token}"] = _header_value(value)
         elif self._session is not None and said.version is not None:
             headers[_SESSION] = self._session
         return headers

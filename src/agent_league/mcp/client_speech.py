@@ -51,7 +51,7 @@ class McpSpeech:
                 return self._untold(letter)
             said = msgspec.json.decode(letter.body)
             offered = {**(said.get("context") or {}), **said}
-            called = await self._client.call_tool(tool.name, tool.arguments(offered), within)
+            called = await self._client.call_tool(tool, tool.arguments(offered), within)
         return self._reply(letter, said, _right(called, tool.name))
 
     async def look(self, within: float) -> Toolbox:

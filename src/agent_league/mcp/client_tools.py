@@ -1,5 +1,6 @@
 """What a server's tools are called, what they take, and what they say: only read, never run."""
 
+import re
 from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from types import MappingProxyType
@@ -31,6 +32,40 @@ class Tool(Struct, frozen=True):
         if isinstance(declared, UnsetType):
             return dict(offered)
         return {name: value for name, value in offered.items() if name in declared}
+
+    def mirrored(self, arguments: Mapping[str, Json]) -> dict[str, str]:
+        """Return which of *arguments* the tool wants to see in headers too, and as what."""
+        declared = self.inputSchema.properties
+        if isinstance(declared, UnsetType):
+            return {}
+        wanted = {name: _header_of(raw) for name, raw in declared.items() if name in arguments}
+        return {
+            header: _scalar(arguments[name])
+            for name, header in wanted.items()
+            if header and isinstance(arguments[name], (str, int, bool))
+        }
+
+
+class _Property(Struct):
+    header: str = field(default="", name="x-mcp-header")
+
+
+_TOKEN = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,64}")
+
+
+def _header_of(declared: Raw) -> str:
+    """Return the name of the header that a property asks for, or nothing."""
+    if b"x-mcp-header" not in bytes(declared):
+        return ""
+    try:
+        header = msgspec.json.decode(declared, type=_Property).header
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+        return ""
+    return header if _TOKEN.fullmatch(header) else ""
+
+
+def _scalar(value: Json) -> str:
+    return value if isinstance(value, str) else msgspec.json.encode(value).decode()
 
 
 class Toolbox(NamedTuple):

@@ -101,7 +101,8 @@ class Sessions:
             raise NoSuchToolError(f"{agent_id} offers no tools: {session.problem}")
         if name not in session.box.tools:
             raise NoSuchToolError(f"{agent_id} has no tool {name!r}")
-        return await session.client.call_tool(name, arguments, self._within)
+        tool = session.box.tools[name]
+        return await session.client.call_tool(tool, arguments, self._within)
 
     async def _everybody(self, work: Callable[[Session, float], Awaitable[None]]) -> None:
         room = asyncio.Semaphore(AT_ONCE)
