@@ -39,9 +39,9 @@ def even(arguments: dict[str, Any]) -> dict[str, Any]:
 class RefusalError(Exception):
     """The server answers with an error."""
 
-    def __init__(self, status: int, code: int, message: str = "no") -> None:
+    def __init__(self, status: int, code: int, message: str = "no", data: Any = None) -> None:
         super().__init__(message)
-        self.status, self.code = status, code
+        self.status, self.code, self.data = status, code, data
 
 
 @dataclass
@@ -68,7 +68,7 @@ class McpPeer:
         try:
             result = await self._result(asked, opened)
         except RefusalError as error:
-            problem = {"code": error.code, "message": str(error)}
+            problem = {"code": error.code, "message": str(error), "data": error.data}
             return self._said(error.status, {"error": problem, "id": frame.get("id")}, opened)
         if "id" not in frame:
             return Heard(202, b"", opened)

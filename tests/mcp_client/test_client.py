@@ -11,7 +11,7 @@ from agent_league.mcp.client_http import HttpCarrier, _header_value
 from agent_league.mcp.client_tools import MOST_TOOLS, Tool
 from agent_league.transport import LateError, NonsenseError, RefusedError
 from agent_league.transport.http_client import HttpClient
-from mcp_peer import McpHouse, McpNetwork, McpPeer, RefusalError, even, structured, text
+from mcp_peer import Asked, McpHouse, McpNetwork, McpPeer, RefusalError, even, structured, text
 from timewarp import now, run
 
 URL = "http://server/mcp"
@@ -249,13 +249,16 @@ def test_a_name_is_written_in_the_header_so_that_it_can_be_read_back(name: str) 
     ("declared", "value", "headers"),
     [
         ({"type": "string", "x-mcp-header": "Match"}, "R1M1", {"mcp-param-match": "R1M1"}),
-        ({"x-mcp-header": "Match"}, "Zoë", {"mcp-param-match": "=?base64?Wm/Dqw==?="}),
-        ({"x-mcp-header": "Match"}, True, {"mcp-param-match": "true"}),
-        ({"x-mcp-header": "Match"}, 7, {"mcp-param-match": "7"}),
-        ({"x-mcp-header": "Match"}, {"no": "scalar"}, {}),
-        ({"x-mcp-header": "a\r\nb"}, "R1M1", {}),
-        ({"x-mcp-header": 7}, "R1M1", {}),
+        (
+            {"type": "string", "x-mcp-header": "Match"},
+            "Zoë",
+            {"mcp-param-match": "=?base64?Wm/Dqw==?="},
+        ),
+        ({"type": "boolean", "x-mcp-header": "Match"}, True, {"mcp-param-match": "true"}),
+        ({"type": "integer", "x-mcp-header": "Match"}, 7, {"mcp-param-match": "7"}),
+        ({"type": "string", "x-mcp-header": "Match"}, {"no": "scalar"}, {}),
         ({"type": "string"}, "R1M1", {}),
+        ({"type": "number", "description": "no x-mcp-header here"}, 7, {}),
     ],
 )
 @pytest.mark.parametrize("modern", [True, False])
@@ -277,3 +280,37 @@ def test_arguments_are_shown_in_headers_where_a_modern_server_wants_them(
     sent = server.heard[-1].headers
     shown = {name: sent[name] for name in sent if name.startswith("mcp-param-")}
     assert shown == (headers if modern else {})
+
+
+@pytest.mark.parametrize(
+    "properties",
+    [
+        {"a": {"type": "string", "x-mcp-header": ""}},
+        {"a": {"type": "string", "x-mcp-header": 7}},
+        {"a": {"type": "string", "x-mcp-header": "two words"}},
+        {"a": {"type": "string", "x-mcp-header": "a\r\nb"}},
+        {"a": {"type": "string", "x-mcp-header": "ends\n"}},
+        {"a": {"type": "object", "x-mcp-header": "A"}},
+        {"a": {"type": "number", "x-mcp-header": "A"}},
+        {"a": {"x-mcp-header": "A"}},
+        {
+            "a": {"type": "string", "x-mcp-header": "A"},
+            "b": {"type": "string", "x-mcp-header": "a"},
+        },
+    ],
+)
+def test_a_tool_that_asks_for_a_header_that_cannot_be_sent_is_not_there(properties: Any) -> None:
+    class Wanting(McpPeer):
+        def listed(self, name: str) -> dict[str, Any]:
+            return {"name": name, "inputSchema": {"properties": properties}}
+
+    assert run(client_of(Wanting()).list_tools(5.0)).tools == {}
+
+
+def test_a_server_that_refuses_a_revision_and_names_it_all_the_same_is_believed() -> None:
+    class Fickle(McpPeer):
+        def _check(self, asked: Asked) -> None:
+            if asked.method == "server/discover":
+                raise RefusalError(400, -32022, data={"supported": [MODERN]})
+
+    assert run(client_of(Fickle(modern=True)).connect(5.0)) == MODERN

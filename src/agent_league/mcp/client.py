@@ -39,6 +39,7 @@ MODERN = "2026-07-28"
 HANDSHAKE = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
 """The revisions that begin with a handshake, the newest first."""
 
+UNSUPPORTED_VERSION = -32022
 MOST_PAGES = 16
 _CLIENT: Mapping[str, Json] = {"name": "agent-league", "version": "1.0.0"}
 _META = "io.modelcontextprotocol/"
@@ -181,8 +182,9 @@ class McpClient:
                 return MODERN
         except LateError:
             raise
-        except NoAnswerError:
-            pass  # whatever an older server says to what it cannot know
+        except NoAnswerError as error:  # an older server may say anything to what it cannot know
+            if isinstance(error, RefusedError) and _supports_modern(error):
+                return MODERN
         return await self._shaken_hands(within)
 
     async def _shaken_hands(self, within: float) -> str:
@@ -224,6 +226,14 @@ class McpClient:
             return msgspec.json.decode(raw, type=kind)
         except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
             raise NonsenseError(f"{self.name}: {str(error)[:300]}") from None
+
+
+def _supports_modern(refused: RefusedError) -> bool:
+    """Whether a server that will not have a revision names the same among those it will have."""
+    data = refused.data if isinstance(refused.data, dict) else {}
+    supported = data.get("supported")
+    unsupported = refused.rpc_code == UNSUPPORTED_VERSION
+    return unsupported and isinstance(supported, list) and MODERN in supported
 
 
 def _modern_meta() -> dict[str, Json]:

@@ -1,13 +1,12 @@
 """What a server's tools are called, what they take, and what they say: only read, never run."""
 
-import re
 from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import Annotated, Literal, NamedTuple, TypeAlias
 
 import msgspec
-from msgspec import UNSET, Raw, Struct, UnsetType, field
+from msgspec import UNSET, Meta, Raw, Struct, UnsetType, field
 
 from agent_league.transport import NonsenseError
 from agent_league.vocabulary import Json
@@ -35,33 +34,46 @@ class Tool(Struct, frozen=True):
 
     def mirrored(self, arguments: Mapping[str, Json]) -> dict[str, str]:
         """Return which of *arguments* the tool wants to see in headers too, and as what."""
+        shown = {name: header for name, header in self.headers().items() if name in arguments}
+        return {
+            header: _scalar(arguments[name])
+            for name, header in shown.items()
+            if isinstance(arguments[name], (str, int))
+        }
+
+    def headers(self) -> dict[str, str]:
+        """Return the headers that its arguments ask for, or raise a `ValidationError`."""
         declared = self.inputSchema.properties
         if isinstance(declared, UnsetType):
             return {}
-        wanted = {name: _header_of(raw) for name, raw in declared.items() if name in arguments}
-        return {
-            header: _scalar(arguments[name])
-            for name, header in wanted.items()
-            if header and isinstance(arguments[name], (str, int, bool))
-        }
+        asking = [name for name, raw in declared.items() if _asks(raw)]
+        found = {name: _header(declared[name]) for name in asking}
+        if len({header.lower() for header in found.values()}) < len(found):
+            raise msgspec.ValidationError("two arguments ask for one header")
+        return found
+
+
+_ASKS = "x-mcp-header"
+_Token: TypeAlias = Annotated[
+    str, Meta(pattern=r"^[A-Za-z0-9!#$%&'*+.^_`|~-]+$(?!\n)", max_length=64)
+]
 
 
 class _Property(Struct):
-    header: str = field(default="", name="x-mcp-header")
+    """An argument that may ask to be shown in a header; only plain ones may."""
+
+    type: Literal["string", "integer", "boolean"]
+    header: _Token = field(name=_ASKS)
 
 
-_TOKEN = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,64}")
+def _asks(declared: Raw) -> bool:
+    # Mostly the word is nowhere in it, and nothing needs to be parsed.
+    said = _ASKS.encode() in bytes(declared)
+    return said and _ASKS in msgspec.json.decode(declared, type=dict[str, Raw])
 
 
-def _header_of(declared: Raw) -> str:
-    """Return the name of the header that a property asks for, or nothing."""
-    if b"x-mcp-header" not in bytes(declared):
-        return ""
-    try:
-        header = msgspec.json.decode(declared, type=_Property).header
-    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
-        return ""
-    return header if _TOKEN.fullmatch(header) else ""
+def _header(declared: Raw) -> str:
+    return msgspec.json.decode(declared, type=_Property).header
 
 
 def _scalar(value: Json) -> str:
@@ -83,7 +95,16 @@ def toolbox(listed: Sequence[Raw], who: str) -> Toolbox:
     except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as error:
         raise NonsenseError(f"{who} lists what is no tool: {str(error)[:300]}") from None
     mark = sha256(b"\n".join(written)).hexdigest()
-    return Toolbox({tool.name: tool for tool in tools}, mark)
+    return Toolbox({tool.name: tool for tool in tools if _callable(tool)}, mark)
+
+
+def _callable(tool: Tool) -> bool:
+    """Whether a tool asks for headers that can be sent; MCP forbids to call one that does not."""
+    try:
+        tool.headers()
+    except (msgspec.DecodeError, RecursionError):
+        return False
+    return True
 
 
 def _canonical(listed: Raw) -> bytes:
