@@ -23,11 +23,11 @@ MOVED := $(shell [ "$$(cat $(READY) 2>/dev/null)" = "$$(pwd -P)" ] || echo moved
 COMPILE := $(UV) pip compile --quiet --universal --generate-hashes \
 	--no-emit-index-url --no-header --no-annotate $(UPGRADE)
 
-.PHONY: help setup setup-dev play test chaos check fmt fmt-check lint type layers golden docs docs-check \
-	bench conformance lock clean moved
+.PHONY: help setup setup-dev play test chaos conformance strangers-mcp check fmt fmt-check lint type layers \
+	golden docs docs-check bench lock clean moved
 
 help:  ## show this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
 
 setup: $(READY)  ## install what a league needs, into .venv
 
@@ -37,10 +37,13 @@ play: $(READY)  ## play a league on this machine (ARGS="--help" for its options)
 	@$(PY) -m agent_league play $(ARGS)
 
 test: $(READY_DEV)  ## run the tests
-	@$(PY) -m pytest -n 2 -q --ignore=tests/chaos $(ARGS)
+	@$(PY) -m pytest -n 2 -q --ignore=tests/chaos --ignore=tests/strangers $(ARGS)
 
 chaos: $(READY_DEV)  ## kill the processes of leagues until they end (SEEDS=100, STORE=postgresql)
 	@CHAOS_SEEDS=$(SEEDS) CHAOS_STORE=$(STORE) $(PY) -m pytest -q tests/chaos $(ARGS)
+
+strangers-mcp: $(READY_DEV)  ## play with agents made with the libraries of others (fetched once)
+	@$(PY) -m pytest -q tests/strangers $(ARGS)
 
 check: fmt-check lint type layers test docs-check  ## everything that must hold before a commit
 
@@ -60,7 +63,7 @@ layers: $(READY_DEV)  ## check that imports point down
 	@$(PY) -c 'from importlinter.cli import lint_imports_command; lint_imports_command()'
 
 golden: $(READY_DEV)  ## write the golden files that the code says now
-	@$(PY) -m pytest -n 2 -q --update-golden $(ARGS)
+	@$(PY) -m pytest -n 2 -q --ignore=tests/strangers --update-golden $(ARGS)
 
 docs: $(READY)  ## write the generated parts of the documentation
 	@$(PY) scripts/protocol_page.py
@@ -80,7 +83,7 @@ lock: $(READY)  ## pin the dependencies again (UPGRADE=--upgrade for newer ones)
 	@$(COMPILE) --group dev -c requirements.txt -o requirements-dev.txt
 
 clean:  ## remove everything that can be made again
-	@rm -rf $(VENV) $(NODE) dist .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	@rm -rf $(VENV) $(NODE) .cache dist .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 	@find src tests scripts -name __pycache__ -prune -exec rm -rf {} +
 
 # requirements.txt also pins uv, and the build backend, so that nothing else is ever fetched.

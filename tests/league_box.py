@@ -52,7 +52,7 @@ class Exchange:
 
     @property
     def kind(self) -> str:
-        return str(self.message["message_type"])
+        return str(self.message.get("message_type"))
 
 
 class Recorder(Network):

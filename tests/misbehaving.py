@@ -66,7 +66,7 @@ class Rascal:
     def honest(self, request: Body) -> Body:
         """Return the frame that a good player would answer with."""
         asked = request["params"]
-        kind = REPLIES.get(asked["message_type"])
+        kind = REPLIES.get(asked.get("message_type"))
         if kind is None:
             return {"jsonrpc": "2.0", "result": {"status": "ok"}, "id": request["id"]}
         fields: Body = {"match_id": asked["match_id"], "player_id": self.player_id}
@@ -82,8 +82,9 @@ class Rascal:
         try:
             while (head := await reader.readuntil(b"\r\n\r\n")).startswith(b"POST"):
                 request = json.loads(await reader.readexactly(_length(head)))
-                self.heard.append(request["params"])
-                if request["params"]["message_type"] == self.only:
+                if "message_type" in request["params"]:  # else the league asks who we are
+                    self.heard.append(request["params"])
+                if request["params"].get("message_type") == self.only:
                     await self.act(self, request, writer)
                 else:
                     send(writer, self.honest(request))

@@ -3,11 +3,13 @@
 import re
 import shlex
 from contextlib import ExitStack
+from io import StringIO
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
-from agent_league.cli import COMMANDS
+from agent_league.cli import COMMANDS, app
 from agent_league.cli.endings import Exit
 from agent_league.game import GAMES
 from agent_league.protocol import MESSAGES, ErrorCode
@@ -50,7 +52,11 @@ def test_every_command_and_exit_code_is_in_the_readme() -> None:
 
 
 def test_every_flag_of_the_readme_exists() -> None:
-    helps = "".join(league(name, "--help").stdout for name in COMMANDS)
+    wide = Console(width=200, file=StringIO())
+    for name in COMMANDS:
+        app.help_print([name], console=wide)
+    assert isinstance(wide.file, StringIO)
+    helps = wide.file.getvalue()
     flags = set(re.findall(r"--[a-z][a-z-]*", README))
     assert {flag for flag in flags if flag not in helps} == set()
 

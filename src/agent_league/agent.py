@@ -4,13 +4,17 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from contextlib import suppress
-from typing import Any, Protocol, TypeVar
+from types import MappingProxyType
+from typing import Any, NamedTuple, Protocol, TypeVar
 from urllib.parse import urlsplit
 
 import msgspec
 
 from agent_league.clock import Clock, system_clock, written
 from agent_league.journal import Journal
+from agent_league.mcp.client import McpClient
+from agent_league.mcp.client_http import HttpCarrier
+from agent_league.mcp.client_speech import MCP, McpSpeech
 from agent_league.mcp.door import Door
 from agent_league.mcp.offer import Offer
 from agent_league.mcp.short_way import ShortWay
@@ -35,11 +39,12 @@ from agent_league.protocol.registration import RegisterPlayer, RegisterReferee
 from agent_league.protocol.rounds import LeagueCompleted
 from agent_league.transport import NoAnswerError
 from agent_league.transport.endpoint import Endpoint, Handler, Result
-from agent_league.transport.exchange import Answer
+from agent_league.transport.exchange import Answer, Exchange, Heard, Parcel, Post
 from agent_league.transport.http_server import Site
 from agent_league.transport.line import Line
 from agent_league.transport.retry import Breaker, persistently
 from agent_league.transport.site import without_port
+from agent_league.transport.speech import LeagueSpeech, Speech
 from agent_league.vocabulary import Json
 
 T = TypeVar("T")
@@ -55,9 +60,43 @@ class Wire(Protocol):
 
     def post(self, url: str, body: bytes, within: float) -> Awaitable[Answer]: ...
 
+    def exchange(self, url: str, parcel: Parcel, within: float) -> Awaitable[Heard]: ...
+
     def reaches(self, url: str, within: float) -> Awaitable[bool]: ...
 
     def listens(self, url: str, within: float) -> Awaitable[bool]: ...
+
+
+class Peer(NamedTuple):
+    """Whom a line leads to, and how it is spoken to there."""
+
+    url: str
+    agent_id: str
+    dialect: str = VERSION
+    tools: str | None = None
+    """The mark of its tools at the first look, if it is spoken to by calling them."""
+
+
+class Ways(NamedTuple):
+    """The ways in which bodies leave an agent."""
+
+    post: Post
+    exchange: Exchange
+
+
+def _in_league_dialect(peer: Peer, ways: Ways, clock: Clock) -> Speech:
+    return LeagueSpeech(peer.url, ways.post)
+
+
+def _in_mcp(peer: Peer, ways: Ways, clock: Clock) -> McpSpeech:
+    client = McpClient(HttpCarrier(peer.url, ways.exchange))
+    return McpSpeech(client, peer.agent_id, clock, peer.tools)
+
+
+SPEECHES: Mapping[str, Callable[[Peer, Ways, Clock], Speech]] = MappingProxyType(
+    {VERSION: _in_league_dialect, MCP: _in_mcp}
+)
+"""The dialects in which an agent can speak to others."""
 
 
 class Agent:
@@ -181,10 +220,9 @@ class Agent:
         )
 
     def line(self, url: str) -> Line:
-        """Return the one line to *url*: it remembers how the peer is called and how it fares."""
+        """Return the one line to *url*: it remembers how the peer is spoken to and how it fares."""
         if url not in self._lines:
-            post = self._post if self.journal.detailed else self.wire.post
-            self._lines[url] = Line(url, post, self.patience, Breaker())
+            self._lines[url] = Line(url, self._ways().post, self.patience, Breaker())
         return self._lines[url]
 
     def _overheard(self, answer: Handler) -> Handler:
@@ -197,11 +235,35 @@ class Agent:
 
         return heard
 
+    def _ways(self) -> Ways:
+        if self.journal.detailed:
+            return Ways(self._post, self._exchange)
+        return Ways(self.wire.post, self.wire.exchange)
+
     async def _post(self, url: str, body: bytes, within: float) -> Answer:
         """Send *body*, and leave a note of it."""
+        self._note_sent(url, body)
+        return await self.wire.post(url, body, within)
+
+    async def _exchange(self, url: str, parcel: Parcel, within: float) -> Heard:
+        """Send *parcel*, and leave a note of it."""
+        self._note_sent(url, parcel.body)
+        return await self.wire.exchange(url, parcel, within)
+
+    def _note_sent(self, url: str, body: bytes) -> None:
         said = msgspec.json.decode(body)
         self.journal.note("MESSAGE_SENT", "DEBUG", to=url, message=said.get("params", said))
-        return await self.wire.post(url, body, within)
+
+    def speech(self, peer: Peer) -> Speech:
+        """Return a new way to speak to *peer*, in its own dialect."""
+        return SPEECHES[peer.dialect](peer, self._ways(), self.clock)
+
+    def speak(self, peer: Peer) -> Line:
+        """Return the line to *peer*, on which it is spoken to in its own dialect."""
+        line = self.line(peer.url)
+        if line.speech.dialect != peer.dialect:
+            line.speech = self.speech(peer)
+        return line
 
     def spawn(self, work: Coroutine[Any, Any, Any]) -> None:
         """Run *work* beside everything else, and say so if it fails."""

@@ -13,8 +13,12 @@ from typing import Any, TypeAlias, TypeVar
 import psutil
 
 from agent_league.agent import Agent, Member
+from agent_league.clock import system_clock
 from agent_league.journal import Journal
-from agent_league.player import Played, Player, load_brain
+from agent_league.mcp.client import McpClient
+from agent_league.mcp.client_speech import McpSpeech
+from agent_league.mcp.stdio import StdioCarrier
+from agent_league.player import Played, Player, StandIn, load_brain
 from agent_league.protocol import LeagueError, Patience
 from agent_league.protocol.play import Retry
 from agent_league.protocol.registration import PlayerMeta, RefereeMeta
@@ -128,7 +132,50 @@ class PlayerPlan:
         )
 
 
-Plan: TypeAlias = RefereePlan | PlayerPlan
+@dataclass(frozen=True)
+class StandInPlan:
+    """A player to be started whose moves come from an MCP server behind a command."""
+
+    player: PlayerPlan
+    command: str
+
+    @property
+    def agent_id(self) -> str:
+        return self.player.player_id
+
+    @property
+    def display_name(self) -> str:
+        return self.player.display_name
+
+    @property
+    def retry(self) -> Retry:
+        return self.player.retry
+
+    @property
+    def memory(self) -> Path | None:
+        return self.player.memory
+
+    def member(self, wire: HttpClient) -> StandIn:
+        carrier, plan = StdioCarrier(self.command), self.player
+        meta = PlayerMeta(
+            display_name=plan.display_name,
+            version=plan.version,
+            game_types=list(plan.game_types),
+            contact_endpoint=plan.endpoint,
+        )
+        return StandIn(
+            plan.player_id,
+            wire,
+            plan.league_url,
+            meta=meta,
+            speech=lambda who: McpSpeech(McpClient(carrier), who, system_clock),
+            hang_up=carrier.close,
+            league_id=plan.league_id,
+            patience=plan.patience,
+        )
+
+
+Plan: TypeAlias = RefereePlan | PlayerPlan | StandInPlan
 
 
 def bound(host: str, port: int) -> socket.socket:

@@ -101,6 +101,12 @@ class HttpLeague:
         answer = await self.wire.post(self.url, body, 5.0)
         rascal.player_id = msgspec.json.decode(answer.body)["result"]["player_id"]
 
+    async def add_stranger(self, endpoint: str) -> str:
+        """Register whoever listens at *endpoint* as a player, and return its id."""
+        registrar = self._player(endpoint, "random")
+        await registrar.register()
+        return registrar.name
+
     async def play(self, within: float = 40.0) -> None:
         await asyncio.wait_for(self.manager.run(), within)
 

@@ -12,7 +12,7 @@ from agent_league.transport.failures import (
     NonsenseError,
     UnreachableError,
 )
-from agent_league.transport.http_client import Connection, Question
+from agent_league.transport.http_connection import Connection, Question
 from transport.scripted_peer import CHUNKED, ENDLESS, OK, Peer, Run, answered, peer
 
 

@@ -23,6 +23,7 @@ COMMANDS = {
     "standings": "Show the table of a running league.",
     "schedule": "Show who meets whom in a running league.",
     "stats": "Show one player's record in a running league.",
+    "mcp": "Show, or call, the tools of every agent of a running league.",
     "schema": "Print the JSON Schema of every message, or of one.",
 }
 _MODULES = {
@@ -39,8 +40,11 @@ app = App(
     config=Env("LEAGUE_", command=True),
     suppress_keyboard_interrupt=False,
 )
+_APPS = {"mcp": "app"}
+"""Commands that have commands of their own."""
 for _name, _help in COMMANDS.items():
-    app.command(f"agent_league.cli.{_MODULES.get(_name, _name)}:{_name}", name=_name, help=_help)
+    _path = f"agent_league.cli.{_MODULES.get(_name, _name)}:{_APPS.get(_name, _name)}"
+    app.command(_path, name=_name, help=_help)
 
 
 def main() -> None:

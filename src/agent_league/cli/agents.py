@@ -6,6 +6,7 @@ import signal
 import socket
 import sys
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -15,6 +16,7 @@ from cyclopts.validators import Number
 from agent_league.agent import Member
 from agent_league.cli.bookkeeping import bookkeeping
 from agent_league.cli.folder import SHARED, Durability, Folder, LogLevel, StoreAddress
+from agent_league.cli.foreign import enlist, games_of
 from agent_league.cli.lineup import Files
 from agent_league.cli.orchestration import Orchestration, follow
 from agent_league.cli.screen import PlainScreen
@@ -24,6 +26,7 @@ from agent_league.hosting import (
     PlayerPlan,
     PortBusyError,
     RefereePlan,
+    StandInPlan,
     bound,
     run,
     run_members,
@@ -183,7 +186,7 @@ def referee(
         files.system.network.default_referee_port_range, host or files.host, port, place
     )
     plan = RefereePlan(
-        league_url=_mcp(league or files.league_url),
+        league_url=mcp_address(league or files.league_url),
         endpoint=endpoint or url_of(sock),
         league_id=league_id,
         referee_id=referee_id,
@@ -211,8 +214,10 @@ def player(
     endpoint: str | None = None,
     shared: Path = SHARED,
     log_level: LogLevel = "INFO",
+    mcp: str | None = None,
+    mcp_command: str | None = None,
 ) -> None:
-    """Run one player until the league is over.
+    """Run one player until the league is over, or let an MCP server play.
 
     Parameters
     ----------
@@ -238,14 +243,24 @@ def player(
         The folder in which it keeps who it is, for when it is started again, and its log.
     log_level
         What is worth a line in the log of an agent; DEBUG is every message.
+    mcp
+        The address of an MCP server that is to play; it is registered, and nothing is run here.
+    mcp_command
+        A command that starts an MCP server which is to play; it runs here, as you.
     """
     files = Files.read(shared)
+    url = mcp_address(league or files.league_url)
+    if mcp or mcp_command:
+        name = name or f"{player_id} (mcp)"
+        games = games_of(mcp, mcp_command)
+    if mcp:
+        return enlist(PlayerPlan(url, mcp, league_id, player_id, str(name), game_types=games))
     place = files.one_player(player_id, strategy)
     sock = _listening(
         files.system.network.default_player_port_range, host or files.host, port, place
     )
     plan = PlayerPlan(
-        league_url=_mcp(league or files.league_url),
+        league_url=url,
         endpoint=endpoint or url_of(sock),
         league_id=league_id,
         player_id=player_id,
@@ -258,7 +273,8 @@ def player(
         retry=files.retry,
         memory=_memory(shared, "player", sock, port),
     )
-    run(_member(plan, sock, Journals(shared / "logs", log_level)))
+    stand_in = StandInPlan(replace(plan, game_types=games), mcp_command) if mcp_command else None
+    return run(_member(stand_in or plan, sock, Journals(shared / "logs", log_level)))
 
 
 def _listening(ports: tuple[int, int], host: str, port: int | None, place: Place) -> socket.socket:
@@ -277,7 +293,7 @@ def _memory(shared: Path, role: str, sock: socket.socket, port: int | None) -> P
     return None if port == 0 else shared / "state" / f"{role}-{taken}.json"
 
 
-def _mcp(url: str) -> str:
+def mcp_address(url: str) -> str:
     """Return the address of the endpoint, however the league was named."""
     whole = url if "://" in url else f"http://{url}"
     return whole if whole.rstrip("/").endswith("/mcp") else f"{whole.rstrip('/')}/mcp"

@@ -116,7 +116,7 @@ def schedule(
     if stored:
         rounds = _rounds(run(_season(Folder(shared, store), stored)), round)
     else:
-        rounds = iter(_asked(league, "schedule", shared)["rounds"])
+        rounds = iter(asked(league, "schedule", shared)["rounds"])
     wanted = (one for one in rounds if round in (None, one["round_id"]))
     if json:
         return _print_json({"rounds": [msgspec.Raw(msgspec.json.encode(one)) for one in wanted]})
@@ -135,7 +135,7 @@ def stats(player: str, /, *, league: str | None = None, json: Switch = False) ->
     json
         Print one JSON document.
     """
-    found = _asked(league, f"players/{player}")
+    found = asked(league, f"players/{player}")
     if json:
         return _print_json(found)
     keys = ("rank", "played", "wins", "draws", "losses", "technical_losses", "points")
@@ -152,7 +152,7 @@ _PAGES: Mapping[str, Callable[[Season], dict[str, Json]]] = MappingProxyType(
 
 def _found(league: str | None, page: str, folder: Folder, stored: str | None) -> dict[str, Any]:
     if not stored:
-        return _asked(league, page, folder.shared)
+        return asked(league, page, folder.shared)
     found: dict[str, Any] = msgspec.to_builtins(_PAGES[page](run(_season(folder, stored))))
     return found
 
@@ -171,7 +171,7 @@ async def _season(folder: Folder, league_id: str) -> Season:
         return await season_of(kept, settings)
 
 
-def _asked(league: str | None, page: str, shared: Path = SHARED) -> dict[str, Any]:
+def asked(league: str | None, page: str, shared: Path = SHARED) -> dict[str, Any]:
     base = (league or Files.read(shared).league_url).removesuffix("/").removesuffix("/mcp")
     answer = run(_got(f"{base}/{page}"))
     if answer.status != OK:

@@ -6,6 +6,7 @@ from hashlib import sha256
 
 from agent_league.agent import Agent, log
 from agent_league.clock import written
+from agent_league.league.acquaintance import peer_of
 from agent_league.league.officials import Officials
 from agent_league.league.roster import Entry, Lifecycle
 from agent_league.league.season import Season
@@ -195,9 +196,12 @@ class Matchday:
     def _contestant(self, player_id: str, conversation: str) -> Contestant:
         entry = self._season.roster[player_id]
         row = self._season.row(player_id)
+        peer = peer_of(self._manager, entry)
         return Contestant(
             player_id=player_id,
-            endpoint=entry.endpoint,
+            endpoint=peer.url,
+            dialect=peer.dialect,
+            tools=peer.tools,
             ticket=tokens.ticket(entry.keys[0], conversation, player_id),
             suspended=entry.state is Lifecycle.SUSPENDED,
             wins=row.wins,

@@ -3,12 +3,15 @@
 import asyncio
 from collections import defaultdict
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 
 from agent_league.agent import Agent
 from agent_league.clock import written
+from agent_league.league.acquaintance import acquainted
 from agent_league.league.roster import Entry, Lifecycle, Roster
 from agent_league.protocol import Role
 from agent_league.store.events import AgentRecovered, AgentSuspended, Event, MatchEnded
+from agent_league.transport import NoAnswerError
 
 FAILURES_TO_SUSPEND = 5
 FAILURES_PER_ABSENCE = 3
@@ -107,8 +110,17 @@ class Watch:
         ends, delay = now() + patience, first_delay
         while now() + delay <= ends:
             await asyncio.sleep(delay)
-            here = self._roster[entry.agent_id]
-            if await self._manager.wire.reaches(here.endpoint, self._manager.patience.generic):
+            if await self._met(self._roster[entry.agent_id]):
                 return True
             delay = min(max(FIRST_PROBE, 2 * delay), LONGEST_PROBE_DELAY)
         return False
+
+    async def _met(self, entry: Entry) -> bool:
+        """See whether *entry* answers, and if it plays, in which dialect it is spoken to."""
+        within = self._manager.patience.generic
+        if not await self._manager.wire.reaches(entry.endpoint, within):
+            return False
+        if entry.role is Role.PLAYER:
+            with suppress(NoAnswerError):  # it is there; whoever speaks to it next finds out more
+                await acquainted(self._manager, entry)
+        return True

@@ -9,7 +9,7 @@ from typing import Any
 
 from msgspec import Raw
 
-from agent_league.agent import Member, Wire, host_of, taken, together
+from agent_league.agent import SPEECHES, Member, Wire, host_of, taken, together
 from agent_league.game import GAMES, OptionsError
 from agent_league.mcp.offer import Offer, Resource
 from agent_league.mcp.rules import rules_resources
@@ -137,6 +137,8 @@ class Referee(Member):
         game = GAMES[order.game_type]
         if len(order.players) != game.seats:
             return f"{order.game_type} needs {game.seats} players"
+        if any(player.dialect not in SPEECHES for player in order.players):
+            return "Unsupported dialect"
         try:
             match = Match(order, game, self)
         except OptionsError as error:

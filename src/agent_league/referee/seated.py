@@ -7,7 +7,7 @@ from itertools import count
 from random import Random
 from typing import Any, TypeVar
 
-from agent_league.agent import Agent
+from agent_league.agent import Agent, Peer
 from agent_league.clock import written
 from agent_league.game import AnyGame, IllegalMoveError
 from agent_league.protocol import ErrorCode, Message, Notice, Request, Role, name
@@ -48,7 +48,8 @@ class Seated:
         self._seat = seat
         self._me: Contestant = order.players[seat]
         self._opponent: Contestant = order.players[1 - seat]
-        self._line = referee.line(self._me.endpoint)
+        me = self._me
+        self._line = referee.speak(Peer(me.endpoint, me.player_id, me.dialect, me.tools))
         player = f"{Role.PLAYER}:{self._me.player_id}"
         writer = Stenographer(transcript, referee.sender, player, self._me.ticket)
         self._witness = writer if order.transcript else None

@@ -14,6 +14,7 @@ from agent_league.transport import (
     NoAnswerError,
     NonsenseError,
     RefusedError,
+    ToolsChangedError,
 )
 from agent_league.transport.retry import CircuitOpenError
 from agent_league.vocabulary import Json, Seat
@@ -29,6 +30,7 @@ class Termination(StrEnum):
     INVALID_REPLY = "invalid_reply"
     INVALID_MOVE = "invalid_move"
     ERROR_REPLY = "error_reply"
+    TOOLS_CHANGED = "tools_changed"
     SUSPENDED = "suspended"
     BOTH_FORFEIT = "both_forfeit"
 
@@ -55,6 +57,7 @@ _SENTENCES: Mapping[Termination, str] = {
     Termination.INVALID_REPLY: "gave no valid answer",
     Termination.INVALID_MOVE: "made no valid move",
     Termination.ERROR_REPLY: "answered only with errors",
+    Termination.TOOLS_CHANGED: "changed its tools during the league",
     Termination.SUSPENDED: "is suspended",
 }
 
@@ -72,6 +75,7 @@ def _termination(error: NoAnswerError) -> Termination:
         LateError: Termination.TIMEOUT,
         CircuitOpenError: Termination.SUSPENDED,
         RefusedError: Termination.ERROR_REPLY,
+        ToolsChangedError: Termination.TOOLS_CHANGED,
     }
     return by_kind.get(type(error), Termination.UNREACHABLE)
 

@@ -6,6 +6,7 @@ from agent_league.transport.failures import (
     NoAnswerError,
     NonsenseError,
     RefusedError,
+    ToolsChangedError,
     UnreachableError,
 )
 
@@ -15,5 +16,6 @@ __all__ = [
     "NoAnswerError",
     "NonsenseError",
     "RefusedError",
+    "ToolsChangedError",
     "UnreachableError",
 ]

@@ -1,6 +1,7 @@
 """What crosses a wire, whichever wire it is: a body out, a status and a body back."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
+from types import MappingProxyType
 from typing import NamedTuple, TypeAlias
 
 from agent_league.transport.failures import UnreachableError
@@ -13,8 +14,28 @@ class Answer(NamedTuple):
     body: bytes
 
 
+class Parcel(NamedTuple):
+    """A body with headers of its own, for a peer that does not only look at bodies."""
+
+    body: bytes
+    headers: Mapping[str, str]
+    until: Callable[[bytes], bool]
+    """Says of the data of an event whether it is the answer, if one comes as a stream of events."""
+
+
+class Heard(NamedTuple):
+    """What a peer sent back to a parcel; the names of headers are in small letters."""
+
+    status: int
+    body: bytes
+    headers: Mapping[str, str] = MappingProxyType({})
+
+
 Post: TypeAlias = Callable[[str, bytes, float], Awaitable[Answer]]
 """Send a body to a URL and return the answer, or raise `NoAnswerError` within so many seconds."""
+
+Exchange: TypeAlias = Callable[[str, Parcel, float], Awaitable[Heard]]
+"""Send a parcel to a URL and return what comes back, or raise `NoAnswerError` as `Post` does."""
 
 _FIRST_REDIRECT, _FIRST_CLIENT_ERROR, _TOO_MANY, _FIRST_SERVER_ERROR = 300, 400, 429, 500
 

@@ -4,6 +4,7 @@ NoAnswerError
 ├── LateError           nothing came in time                                    timeout
 ├── UnreachableError    no connection, a broken one, or a server that is down   transient
 ├── NonsenseError       an answer that is not one: HTML, a wrong id, a bad field  permanent
+├── ToolsChangedError   tools that are not what they were at the first look       permanent
 └── RefusedError        an error reply, with the peer's own code                 permanent
 """
 
@@ -55,6 +56,12 @@ class NonsenseError(NoAnswerError):
         super().__init__(detail)
         self.code = code
         self.context = context
+
+
+class ToolsChangedError(NoAnswerError):
+    """The peer offers other tools than it did when it was let in."""
+
+    code = ErrorCode.NOT_ALLOWED
 
 
 class RefusedError(NoAnswerError):

@@ -11,223 +11,23 @@ from collections import defaultdict, deque
 from collections.abc import Awaitable
 from contextlib import suppress
 from functools import cache, partial
-from typing import NamedTuple, cast
 
-import httptools
-
-from agent_league.transport.exchange import Answer, usable
+from agent_league.transport.exchange import Answer, Heard, Parcel, usable
 from agent_league.transport.failures import (
     LateError,
     NoAnswerError,
-    NonsenseError,
     UnreachableError,
 )
-from agent_league.transport.familiar import FamiliarHead
-from agent_league.transport.target import Origin, Target, taken_apart
-
-_HEAD_ROOM = 1 << 16  # what status line, headers and chunk sizes may take beside the body
-_FIRST_FINAL = _OK = 200
-
+from agent_league.transport.http_connection import Connection, Listener, Question, StaleError
+from agent_league.transport.target import Origin, Target, packed, taken_apart
 
 _FAREWELL = 0.5
-
-
-class Question(NamedTuple):
-    """A request, and how it is to be answered."""
-
-    request: bytes
-    within: float
-    deadline: float
-    only_status: bool
-    """Whether to leave the body: some peers stream one without end."""
 
 
 @cache
 def _trust() -> ssl.SSLContext:
     # Reading the certificate store takes milliseconds: once, and only if anybody says https.
     return ssl.create_default_context()
-
-
-class _StaleError(UnreachableError):
-    """A connection that had been idle was closed before it gave any answer."""
-
-
-class Connection(asyncio.Protocol):
-    """One connection to one peer, which answers one question at a time."""
-
-    def __init__(self, name: str, max_answer: int, home: "set[Connection]") -> None:
-        loop = asyncio.get_running_loop()
-        self.idle_since = 0.0
-        self.lost = loop.create_future()
-        self.now = loop.time
-        self._name, self._max_answer, self._home = name, max_answer, home
-        self._parser, self._familiar = httptools.HttpResponseParser(self), FamiliarHead()
-        self._transport: asyncio.Transport | None = None
-        self._waiter: asyncio.Future[Answer] | None = None
-        self._timer: asyncio.TimerHandle | None = None
-        self._due = self._armed_for = self._within = 0.0
-        self._used = self._keep = self._complete = False
-
-    @property
-    def reusable(self) -> bool:
-        """Whether the last answer came whole and the peer waits for another question."""
-        return (
-            self._keep
-            and self._complete
-            and self._transport is not None
-            and not self._transport.is_closing()
-        )
-
-    def ask(self, question: Question) -> asyncio.Future[Answer]:
-        """Send *question*; the future holds the answer, or the `NoAnswerError` instead of it."""
-        loop = self.lost.get_loop()
-        self._again, self._used = self._used, True
-        self._only_status = question.only_status
-        self._keep = self._framed = self._complete = False
-        self._wire = self._status = 0
-        self._body = bytearray()
-        self._waiter = waiter = loop.create_future()
-        self._due, self._within = question.deadline, question.within
-        if self._timer is None or self._due < self._armed_for:
-            self._arm()
-        if self._transport is None or self._transport.is_closing():
-            self._fail(self._closed_early())
-        else:
-            self._transport.write(question.request)
-        return waiter
-
-    # One timer looks whether `_due` has passed. Most answers come long before, and the next
-    # question only moves `_due` back, which costs nothing.
-
-    def _arm(self) -> None:
-        self._disarm()
-        self._armed_for = self._due
-        self._timer = self.lost.get_loop().call_at(self._due, self._check_time)
-
-    def _disarm(self) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
-        self._timer = None
-
-    def _check_time(self) -> None:
-        self._timer = None
-        if self._waiter is None:
-            return
-        if self.now() < self._due:
-            self._arm()
-        else:
-            self._fail(LateError(f"{self._name} gave no whole answer within {self._within:g} s"))
-
-    def abort(self) -> None:
-        """Hang up at once; whoever waits for an answer is told."""
-        self._fail(UnreachableError(f"the connection to {self._name} was given up"))
-
-    def _fail(self, error: NoAnswerError) -> None:
-        self._keep = False
-        waiter = self._released()
-        if waiter is not None and not waiter.done():
-            waiter.set_exception(error)
-        if self._transport is not None:
-            self._transport.abort()
-
-    def _released(self) -> asyncio.Future[Answer] | None:
-        waiter, self._waiter = self._waiter, None
-        return waiter
-
-    def _closed_early(self) -> UnreachableError:
-        if self._wire:
-            return UnreachableError(
-                f"{self._name} closed the connection in the middle of its answer"
-            )
-        kind = _StaleError if self._again else UnreachableError
-        return kind(f"{self._name} closed the connection without an answer")
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        # uvloop's transports are not asyncio's, they only behave like them.
-        self._transport = cast("asyncio.Transport", transport)
-        self._home.add(self)
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        self._home.discard(self)
-        self._disarm()
-        if self._waiter is not None:
-            self._fail(self._closed_early())
-        self._transport = None
-        if not self.lost.done():
-            self.lost.set_result(None)
-
-    def eof_received(self) -> None:
-        # An answer with no length ends where the connection does; any other is cut short.
-        if self._waiter is not None and self._status >= _FIRST_FINAL and not self._framed:
-            self._deliver(self._status, bytes(self._body))
-
-    def data_received(self, data: bytes) -> None:
-        if self._waiter is None:  # nobody asked: what follows could be taken for the next answer
-            self.abort()
-            return
-        body = None if self._wire else self._familiar.body(data)
-        if body is None or len(body) > self._max_answer:
-            self._read(data)
-        else:
-            self._keep = self._complete = True
-            self._deliver(_OK, body)
-
-    def _read(self, data: bytes) -> None:
-        first = not self._wire
-        self._wire += len(data)
-        try:
-            self._parser.feed_data(data)
-        except (httptools.HttpParserError, httptools.HttpParserUpgrade) as error:
-            self._keep = False
-            if not self._complete:
-                self._fail(NonsenseError(f"{self._name} did not answer in HTTP: {error}"))
-                return
-        if first and self.reusable and self._status == _OK:
-            self._familiar.learn(data)
-        self._weigh()
-
-    def _weigh(self) -> None:
-        much = self._max_answer
-        if len(self._body) > much or self._wire > much + _HEAD_ROOM:
-            self._fail(NonsenseError(f"{self._name} answered with more than {much} bytes"))
-        elif self._complete:
-            self._deliver(self._status, bytes(self._body))
-
-    def _deliver(self, status: int, body: bytes) -> None:
-        waiter = self._released()
-        if waiter is not None and not waiter.done():
-            waiter.set_result(Answer(status, body))
-
-    # What the parser tells.
-
-    def on_message_begin(self) -> None:
-        if self._complete:  # a second answer to one question
-            self._keep = False
-
-    def on_header(self, name: bytes, value: bytes) -> None:
-        name = name.lower()
-        if name == b"content-length" or (
-            name == b"transfer-encoding" and value.lower().endswith(b"chunked")
-        ):
-            self._framed = True
-
-    def on_headers_complete(self) -> None:
-        if self._complete:
-            return
-        self._status = self._parser.get_status_code()
-        if self._only_status:
-            self._complete = self._status >= _FIRST_FINAL
-        else:
-            self._keep = self._parser.should_keep_alive()
-
-    def on_body(self, data: bytes) -> None:
-        if not self._complete:
-            self._body += data
-
-    def on_message_complete(self) -> None:
-        # 1xx is only an announcement; the answer is still to come.
-        if self._status >= _FIRST_FINAL:
-            self._complete = True
 
 
 class HttpClient:
@@ -249,6 +49,17 @@ class HttpClient:
         target = taken_apart(url)
         request = b"%b%d\r\n\r\n%b" % (target.post, len(body), body)
         return self._call(target, request, within)
+
+    async def exchange(self, url: str, parcel: Parcel, within: float) -> Heard:
+        """Return what comes back for *parcel*, or raise `NoAnswerError` within so many seconds.
+
+        A stream of events is read as far as the one that is the answer, and not further.
+        """
+        target = taken_apart(url)
+        listener = Listener(parcel.until, {})
+        request = packed(target, parcel)
+        answer = await self._call(target, request, within, listener=listener)
+        return Heard(answer.status, answer.body, listener.headers)
 
     def get(self, url: str, within: float) -> Awaitable[Answer]:
         """Return what is at *url*, or raise `NoAnswerError` within so many seconds."""
@@ -291,15 +102,21 @@ class HttpClient:
             await asyncio.wait(lost, timeout=_FAREWELL)
 
     async def _call(
-        self, target: Target, request: bytes, within: float, *, only_status: bool = False
+        self,
+        target: Target,
+        request: bytes,
+        within: float,
+        *,
+        only_status: bool = False,
+        listener: Listener | None = None,
     ) -> Answer:
         now = asyncio.get_running_loop().time()
-        question = Question(request, within, now + within, only_status)
+        question = Question(request, within, now + within, only_status, listener)
         connection = self._rested(target.origin, now) or await self._connected(target, question)
         try:
             answer = await connection.ask(question)
             return answer if only_status else usable(answer, target.name)
-        except _StaleError:
+        except StaleError:
             # The peer hung up just as we asked: a race of keep-alive, not a failure of it.
             if self._closed:
                 raise

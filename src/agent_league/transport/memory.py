@@ -2,7 +2,7 @@
 
 import asyncio
 
-from agent_league.transport.exchange import Answer, usable
+from agent_league.transport.exchange import Answer, Heard, Parcel, usable
 from agent_league.transport.failures import LateError, UnreachableError
 from agent_league.transport.site import Site, ask, outcome
 
@@ -36,6 +36,11 @@ class Network:
         if not isinstance(answer, Answer):
             answer = await self._awaited(answer, url, within)
         return usable(answer, url)
+
+    async def exchange(self, url: str, parcel: Parcel, within: float) -> Heard:
+        """Return the answer to *parcel*; those who are hosted here look at bodies alone."""
+        answer = await self.post(url, parcel.body, within)
+        return Heard(answer.status, answer.body)
 
     async def _awaited(self, task: asyncio.Future[Answer], url: str, within: float) -> Answer:
         # The task outlives our patience, and our own cancelling: a peer does not know of either.

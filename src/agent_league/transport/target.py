@@ -5,6 +5,7 @@ from functools import lru_cache
 from typing import NamedTuple, TypeAlias
 from urllib.parse import SplitResult, urlsplit
 
+from agent_league.transport.exchange import Parcel
 from agent_league.transport.failures import UnreachableError
 
 Origin: TypeAlias = tuple[bool, str, int]
@@ -21,6 +22,8 @@ class Target(NamedTuple):
     name: str
     post: bytes
     get: bytes
+    parcel: bytes
+    """Where a POST begins whose other headers the caller chooses."""
 
 
 @lru_cache(maxsize=4096)
@@ -44,7 +47,20 @@ def _parsed(url: str) -> Target:
     return Target((parts.scheme == "https", host, port), name, *_heads(path, parts.netloc))
 
 
-def _heads(path: str, netloc: str) -> tuple[bytes, bytes]:
-    shared = f"{path} HTTP/1.1\r\nhost: {netloc}\r\nuser-agent: agent-league\r\naccept: application/json\r\n"
-    post = f"POST {shared}content-type: application/json\r\ncontent-length: "
-    return post.encode("ascii"), f"GET {shared}\r\n".encode("ascii")
+def _heads(path: str, netloc: str) -> tuple[bytes, bytes, bytes]:
+    shared = f"{path} HTTP/1.1\r\nhost: {netloc}\r\nuser-agent: agent-league\r\n"
+    post = f"POST {shared}accept: application/json\r\ncontent-type: application/json\r\ncontent-length: "
+    get = f"GET {shared}accept: application/json\r\n\r\n"
+    return post.encode("ascii"), get.encode("ascii"), f"POST {shared}".encode("ascii")
+
+
+_SAFE_VALUE = re.compile(r"[ -~]{0,4096}")
+
+
+def packed(target: Target, parcel: Parcel) -> bytes:
+    """Return the request that brings *parcel* to *target*."""
+    if not all(_SAFE_VALUE.fullmatch(value) for value in parcel.headers.values()):
+        raise UnreachableError(f"{target.name} cannot be sent such headers")
+    lines = "".join(f"{name}: {value}\r\n" for name, value in parcel.headers.items())
+    length = f"content-length: {len(parcel.body)}\r\n\r\n"
+    return b"%b%b%b" % (target.parcel, (lines + length).encode("ascii"), parcel.body)

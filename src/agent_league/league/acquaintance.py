@@ -1,0 +1,33 @@
+"""How each player is spoken to: found out when it comes, and told to the referees.
+
+Nothing of it is stored: a league that is taken up again asks again.
+"""
+
+from agent_league.agent import Agent, Peer
+from agent_league.league.roster import Entry, Lifecycle
+from agent_league.mcp.client import bounded
+from agent_league.mcp.client_probe import dialect_at
+from agent_league.mcp.client_speech import McpSpeech
+
+
+async def acquainted(manager: Agent, entry: Entry) -> None:
+    """Find out how *entry* is spoken to, and what its tools are if it has some.
+
+    Raise a `NoAnswerError` if it does not answer, or shows no tools that we can read.
+    """
+    within = manager.patience.generic
+    async with bounded(within, entry.endpoint):
+        dialect = await dialect_at(entry.endpoint, manager.wire, within)
+        peer = Peer(entry.endpoint, entry.agent_id, dialect)
+        line = manager.speak(peer)
+        if entry.state is Lifecycle.REGISTERED:
+            line.speech = manager.speech(peer)  # before the first round its tools may still change
+        if isinstance(line.speech, McpSpeech):
+            await line.speech.look(within)
+
+
+def peer_of(manager: Agent, entry: Entry) -> Peer:
+    """Return *entry* as a referee should speak to it."""
+    speech = manager.line(entry.endpoint).speech
+    mark = speech.mark if isinstance(speech, McpSpeech) else None
+    return Peer(entry.endpoint, entry.agent_id, speech.dialect, mark)
