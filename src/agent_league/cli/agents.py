@@ -16,6 +16,7 @@ from agent_league.cli.bookkeeping import bookkeeping
 from agent_league.cli.folder import SHARED, Durability, Folder, StoreAddress
 from agent_league.cli.screen import PlainScreen
 from agent_league.cli.terms import LEAGUE_ID, Legs, Players, Switch, terms
+from agent_league.guests import GuestHouse
 from agent_league.hosting import (
     LOOPBACK,
     MANAGER_PORT,
@@ -45,6 +46,7 @@ def manager(
     legs: Legs = None,
     seed: str | None = None,
     host: str = LOOPBACK,
+    endpoint: str | None = None,
     class_league: Switch = False,
     shared: Path = SHARED,
     store: StoreAddress = None,
@@ -68,6 +70,8 @@ def manager(
         Where all chance comes from.
     host
         The address to listen at; 0.0.0.0 for every one this machine has.
+    endpoint
+        The address that others reach it at, if that is another one.
     class_league
         No two agents of one name, and a minute between a round's announcement and its matches.
     shared
@@ -86,23 +90,26 @@ def manager(
         legs=legs,
         awaited_referees=referees,
     )
-    manage(settings, Folder(shared, store, durability), host, port)
+    manage(settings, Folder(shared, store, durability), host, port, endpoint and _mcp(endpoint))
 
 
-def manage(settings: LeagueSettings, folder: Folder, host: str, port: int) -> None:
+def manage(
+    settings: LeagueSettings, folder: Folder, host: str, port: int, endpoint: str | None = None
+) -> None:
     """Run the manager of a league, which goes on where it stopped if the folder has it."""
     sock = bound(host, port)
     settings = folder.taken_up(settings)
     try:
-        run(_managed(settings, sock, folder))
+        run(_managed(settings, sock, folder, endpoint or url_of(sock)))
     except KeyboardInterrupt:
         folder.say_how_to_resume(settings.league_id)
         raise
 
 
-async def _managed(settings: LeagueSettings, sock: socket.socket, folder: Folder) -> None:
+async def _managed(settings: LeagueSettings, sock: socket.socket, folder: Folder, url: str) -> None:
     wire, events, screen = HttpClient(), EventLog(), PlainScreen()
     league = LeagueManager(settings, wire, events)
+    GuestHouse(league, url)
     try:
         async with folder.store() as store, bookkeeping(league, folder) as clerk:
             await league.open(store)
@@ -111,7 +118,7 @@ async def _managed(settings: LeagueSettings, sock: socket.socket, folder: Folder
                 events.listen(clerk.noted)
             events.listen(screen.heard)
             awaited = f"Waiting for {settings.awaited_players} players"
-            print(f"{awaited} at {url_of(sock)}", file=sys.stderr, flush=True)
+            print(f"{awaited} at {url}", file=sys.stderr, flush=True)
             with screen.showing(league.season):
                 await serve_until(league, sock, league.run())
     finally:

@@ -24,9 +24,10 @@ from agent_league.cli.folder import (
     free_id,
     unfinished,
 )
+from agent_league.cli.invitation import how_to_join
 from agent_league.cli.report import season_document, table
 from agent_league.cli.screen import Screen, screen_for
-from agent_league.cli.terms import Legs, Players, Ports, Switch, terms
+from agent_league.cli.terms import Legs, Ports, Switch, terms
 from agent_league.hosting import MANAGER_PORT, run
 from agent_league.local import LocalLeague, LocalPlan
 from agent_league.player import load_brain
@@ -63,13 +64,16 @@ GREEK = [
 ]
 MIXED = ("frequency", "always_even", "markov", "random", "pattern", "alternating", "mirror")
 
+FEWEST = 2
+
 Display = Literal["rich", "plain", "none"]
 Policy = Literal["round_robin", "least_busy", "weighted"]
 
 
 def play(
     *,
-    players: Players = 4,
+    players: Annotated[int, Parameter(validator=Number(gte=0, lte=1000))] = 4,
+    guests: Annotated[int, Parameter(validator=Number(gte=0, lte=100))] = 0,
     strategy: str | None = None,
     referees: Annotated[int, Parameter(validator=Number(gte=1, lte=10))] = 2,
     seed: str | None = None,
@@ -88,7 +92,9 @@ def play(
     Parameters
     ----------
     players
-        How many players.
+        How many players of ours.
+    guests
+        How many seats more to leave open, for Claude and others that play by calling the league.
     strategy
         Strategies by name or file, with commas: random,markov,my_own.py. Dealt out in turn.
     referees
@@ -122,6 +128,9 @@ def play(
         if plan is None:
             raise UsageError(f"{row.league_id} was not played from here", "league resume")
         return play_out(plan, folder, display, json=json)
+    if players + guests < FEWEST:
+        hint = "league play --players 1 --guests 1"
+        raise UsageError(f"a league needs {FEWEST} players, this has {players + guests}", hint)
     chosen = _dealt(strategy, players)
     wanted = ConfigLoader(shared).load_system().default_league_id
     league_id = free_id(wanted, rows)
@@ -129,7 +138,13 @@ def play(
         earlier = f"{len(rows)} earlier league{'s' if len(rows) > 1 else ''}"
         print(f"{folder.name} holds {earlier}; this one is {league_id}.", file=sys.stderr)
     base = terms(
-        seed, players, shared, wanted, legs=legs, awaited_referees=referees, assignment=assign
+        seed,
+        players + guests,
+        shared,
+        wanted,
+        legs=legs,
+        awaited_referees=referees,
+        assignment=assign,
     )
     settings = replace(base, league_id=league_id)
     plan = LocalPlan(settings, chosen, _names(chosen), referees=referees, port_base=port_base)
@@ -145,6 +160,7 @@ def play_out(plan: LocalPlan, folder: Folder, display: Display | None, *, json: 
         with league:
             if not json and display != "none":
                 _greet(league)
+            _invite(league)
             seconds = run(_played(league, screen, folder))
     except KeyboardInterrupt:
         folder.say_how_to_resume(plan.settings.league_id)
@@ -219,13 +235,22 @@ async def _played(league: LocalLeague, screen: Screen, folder: Folder) -> float:
 def _greet(league: LocalLeague) -> None:
     plan = league.plan
     print(
-        f"  Agent League   {plan.settings.game_type}   {len(plan.strategies)} players   "
+        f"  Agent League   {plan.settings.game_type}   {plan.settings.awaited_players} players   "
         f"{plan.referees} referees   seed {plan.settings.seed}",
         f"  manager {league.url.removesuffix('/mcp')}   (Ctrl-C stops everything)",
         "",
         sep="\n",
         file=sys.stderr,
     )
+
+
+def _invite(league: LocalLeague) -> None:
+    """Tell how the open seats can be taken, if there are any."""
+    seats = league.plan.open_seats
+    if seats > 0:
+        waits = "1 seat waits for a guest" if seats == 1 else f"{seats} seats wait for guests"
+        lines = [f"    {line}" for line in how_to_join(league.url)]
+        print(f"  {waits}:", *lines, "", sep="\n", file=sys.stderr, flush=True)
 
 
 def _conclude(league: LocalLeague, seconds: float) -> None:

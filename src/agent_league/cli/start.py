@@ -12,6 +12,7 @@ from rich.console import Console
 from agent_league.cli.agents import say_who_organises
 from agent_league.cli.bookkeeping import bookkeeping
 from agent_league.cli.folder import SHARED, Durability, Folder, StoreAddress
+from agent_league.cli.invitation import how_to_join
 from agent_league.cli.report import table
 from agent_league.cli.screen import PlainScreen
 from agent_league.cli.terms import LEAGUE_ID, Legs, Players, Ports, Switch, terms
@@ -96,6 +97,7 @@ def _invite(league: LocalLeague) -> None:
         f"Registration is open at {league.url}; the league begins {begins}.",
         f"  join:  league player --league {league.url} --port 8101 --name NAME",
     ]
+    lines += [f"  guest: {line}" for line in how_to_join(league.url)]
     if sys.stdin.isatty():
         lines.append("  now:   press Enter")
     print(*lines, sep="\n", file=sys.stderr)
