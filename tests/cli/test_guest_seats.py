@@ -57,3 +57,9 @@ def test_a_league_of_one_is_refused_with_what_to_type() -> None:
 def test_the_readme_shows_the_command_and_the_sentence_that_the_league_prints() -> None:
     for line in how_to_join("http://127.0.0.1:8000/mcp"):
         assert line.removeprefix('then say: "').removesuffix('"') in README
+
+
+def test_a_bridge_to_nowhere_says_so() -> None:
+    done = league("mcp-bridge", "http://127.0.0.1:9/mcp")
+    assert done.returncode == 4
+    assert "nobody answers at http://127.0.0.1:9/mcp" in done.stderr

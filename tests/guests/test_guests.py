@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agent_league.guests.forms import NoTurnYet
 from agent_league.guests.mailbox import Mailbox, OpenTurn
 from agent_league.mcp.tools import Caller as ToolCaller
 from agent_league.player import Turn
@@ -187,6 +188,23 @@ def test_only_the_token_of_a_guest_opens_anything(tool: str, token: str | None) 
 
     expected = {None: "E011", "": "E022"}
     assert run(main()) == expected.get(token, "E012")
+
+
+def test_the_token_may_come_beside_the_arguments() -> None:
+    async def main() -> None:
+        lounge = Lounge(("random", "random"), callers=2)
+        await lounge.open()
+        (guest, _) = lounge.callers
+        joined = await guest.join()
+        known, strange = ToolCaller(token=guest.token), ToolCaller(token="tok_of_somebody")
+        said = await lounge.house.wait_for_turn({"max_wait_sec": 0}, known)
+        assert isinstance(said, NoTurnYet)
+        again = await lounge.house.join_league({"display_name": "x"}, known)
+        assert again.player_id == joined["player_id"]
+        another = await lounge.house.join_league({"display_name": "x"}, strange)
+        assert another.player_id != joined["player_id"]
+
+    run(main())
 
 
 def test_nobody_becomes_a_guest_by_registering_its_endpoint() -> None:

@@ -23,11 +23,13 @@ COMMANDS = {
     "standings": "Show the table of a running league.",
     "schedule": "Show who meets whom in a running league.",
     "stats": "Show one player's record in a running league.",
+    "mcp-bridge": "Bring a running league to MCP clients that have no HTTP.",
     "schema": "Print the JSON Schema of every message, or of one.",
 }
 _MODULES = {
     **dict.fromkeys(("manager", "referee", "player"), "agents"),
     "leagues": "resume",
+    "mcp-bridge": "bridge",
     **dict.fromkeys(("replay", "log", "export"), "archive"),
     **dict.fromkeys(("status", "standings", "schedule", "stats"), "queries"),
 }
@@ -40,7 +42,8 @@ app = App(
     suppress_keyboard_interrupt=False,
 )
 for _name, _help in COMMANDS.items():
-    app.command(f"agent_league.cli.{_MODULES.get(_name, _name)}:{_name}", name=_name, help=_help)
+    _place = f"{_MODULES.get(_name, _name)}:{_name.replace('-', '_')}"
+    app.command(f"agent_league.cli.{_place}", name=_name, help=_help)
 
 
 def main() -> None:

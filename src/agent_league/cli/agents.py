@@ -90,7 +90,9 @@ def manager(
         legs=legs,
         awaited_referees=referees,
     )
-    manage(settings, Folder(shared, store, durability), host, port, endpoint and _mcp(endpoint))
+    manage(
+        settings, Folder(shared, store, durability), host, port, endpoint and endpoint_of(endpoint)
+    )
 
 
 def manage(
@@ -170,7 +172,7 @@ def referee(
     """
     sock = bound(host, port)
     plan = RefereePlan(
-        league_url=_mcp(league),
+        league_url=endpoint_of(league),
         endpoint=endpoint or url_of(sock),
         league_id=league_id,
         referee_id=referee_id,
@@ -221,7 +223,7 @@ def player(
     """
     sock = bound(host, port)
     plan = PlayerPlan(
-        league_url=_mcp(league),
+        league_url=endpoint_of(league),
         endpoint=endpoint or url_of(sock),
         league_id=league_id,
         player_id=player_id,
@@ -238,7 +240,7 @@ def _memory(shared: Path, role: str, port: int) -> Path | None:
     return shared / "state" / f"{role}-{port}.json" if port else None
 
 
-def _mcp(url: str) -> str:
+def endpoint_of(url: str) -> str:
     """Return the address of the endpoint, however the league was named."""
     whole = url if "://" in url else f"http://{url}"
     return whole if whole.rstrip("/").endswith("/mcp") else f"{whole.rstrip('/')}/mcp"
