@@ -16,6 +16,7 @@ from typing import Self
 
 import msgspec
 
+from agent_league.guests import GuestHouse
 from agent_league.hosting import (
     LOOPBACK,
     MANAGER_PORT,
@@ -154,6 +155,11 @@ class LocalPlan:
             return None
         return msgspec.json.decode(path.read_bytes(), type=cls, dec_hook=lambda _, raw: Path(raw))
 
+    @property
+    def open_seats(self) -> int:
+        """How many players it waits for that are not its own."""
+        return (self.settings.awaited_players or 0) - len(self.strategies)
+
     def memory(self, agent_id: str) -> Path | None:
         return self.state / f"{agent_id}.json" if self.state else None
 
@@ -199,6 +205,7 @@ class LocalLeague:
         with ExitStack() as undone:
             undone.callback(self._close_sockets)
             self._sock = self._bound(plan.port(0))
+            GuestHouse(self.manager, self.url)
             referees = [self._referee(number) for number in range(plan.referees)]
             players = [self._player(number) for number in range(len(plan.strategies))]
             undone.pop_all()

@@ -102,7 +102,7 @@ def test_a_busy_port_is_named_with_who_holds_it() -> None:
     [
         (("play", "--plyers", "4"), "Did you mean --players?"),
         (("ply",), 'Did you mean "play"?'),
-        (("play", "--players", "1"), "Must be >= 2"),
+        (("play", "--players", "1"), "a league needs 2 players"),
         (("play", "--strategy", "nonsense"), "there is no strategy 'nonsense'"),
         (("play", "--strategy", "missing.py"), "there is no file missing.py"),
         (("play", "--players", "2", "--strategy", "a,b,c"), "3 strategies for 2 players"),

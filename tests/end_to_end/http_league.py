@@ -3,11 +3,13 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
+from socket import socket
 from typing import Any, Self
 
 import msgspec
 
 from agent_league.agent import Agent, Member
+from agent_league.guests import GuestHouse
 from agent_league.hosting import LOOPBACK, bound, url_of
 from agent_league.league import LeagueManager, LeagueSettings
 from agent_league.player import Player, load_brain
@@ -16,6 +18,7 @@ from agent_league.protocol.play import Retry
 from agent_league.protocol.registration import PlayerMeta, RefereeMeta
 from agent_league.referee import Referee
 from agent_league.store import MemoryLog
+from agent_league.store.log import Store
 from agent_league.transport.http_client import HttpClient
 from agent_league.transport.http_server import HttpServer
 from misbehaving import Rascal
@@ -51,14 +54,18 @@ class HttpLeague:
     def __init__(self, **changes: Any) -> None:
         self.wire = HttpClient()
         self.events = MemoryLog()
+        self.store: Store | None = None
         self.manager = LeagueManager(settings(**changes), self.wire, self.events)
         self.url = ""
         self.servers: list[HttpServer] = []
         self._opened = AsyncExitStack()
 
     async def __aenter__(self) -> Self:
-        self.url = await self.serve(self.manager)
-        await self.manager.open()
+        sock = bound(LOOPBACK, 0)
+        self.url = url_of(sock)
+        GuestHouse(self.manager, self.url)
+        await self._serve(self.manager, sock)
+        await self.manager.open(self.store)
         return self
 
     async def __aexit__(self, *error: object) -> None:
@@ -69,11 +76,14 @@ class HttpLeague:
         """Serve *agent* at a free port until the end, and return its endpoint."""
         sock = bound(LOOPBACK, 0)
         url = url_of(sock)
+        await self._serve(agent, sock)
+        return url
+
+    async def _serve(self, agent: Agent, sock: socket) -> None:
         server = await HttpServer.start(agent.site(), sock)
         self.servers.append(server)
         self._opened.push_async_callback(agent.close)
         self._opened.push_async_callback(server.close, 0.1)
-        return url
 
     async def join(self, make: Callable[[str], Member]) -> Member:
         """Serve the member that *make* makes for an endpoint, and register it."""

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from agent_league.league import LeagueSettings
+from agent_league.league import GuestRules, LeagueSettings
 from agent_league.protocol import Patience
 from agent_league.protocol.play import Retry
 from agent_league.sdk import (
@@ -129,6 +129,7 @@ def test_the_terms_of_a_league_follow_from_its_files() -> None:
             legs=2,
             announcement_lead_sec=60,
             unique_names=True,
+            guests={"move_timeout_sec": 60, "presence_timeout_sec": 70, "farewell_sec": 0},
         ),
         seed="s",
     )
@@ -145,6 +146,7 @@ def test_the_terms_of_a_league_follow_from_its_files() -> None:
         announcement_lead=60,
         unique_names=True,
         token_hours=1,
+        guests=GuestRules(move=60, presence=70, farewell=0),
     )
 
 

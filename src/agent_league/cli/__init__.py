@@ -24,11 +24,13 @@ COMMANDS = {
     "schedule": "Show who meets whom in a running league.",
     "stats": "Show one player's record in a running league.",
     "mcp": "Show, or call, the tools of every agent of a running league.",
+    "mcp-bridge": "Bring a running league to MCP clients that have no HTTP.",
     "schema": "Print the JSON Schema of every message, or of one.",
 }
 _MODULES = {
     **dict.fromkeys(("manager", "referee", "player"), "agents"),
     "leagues": "resume",
+    "mcp-bridge": "bridge",
     **dict.fromkeys(("replay", "log", "export"), "archive"),
     **dict.fromkeys(("status", "standings", "schedule", "stats"), "queries"),
 }
@@ -43,7 +45,8 @@ app = App(
 _APPS = {"mcp": "app"}
 """Commands that have commands of their own."""
 for _name, _help in COMMANDS.items():
-    _path = f"agent_league.cli.{_MODULES.get(_name, _name)}:{_APPS.get(_name, _name)}"
+    _name_there = _APPS.get(_name, _name.replace("-", "_"))
+    _path = f"agent_league.cli.{_MODULES.get(_name, _name)}:{_name_there}"
     app.command(_path, name=_name, help=_help)
 
 

@@ -21,6 +21,7 @@ from agent_league.cli.lineup import Files
 from agent_league.cli.orchestration import Orchestration, follow
 from agent_league.cli.screen import PlainScreen
 from agent_league.cli.terms import Legs, Players, Switch, terms
+from agent_league.guests import GuestHouse
 from agent_league.hosting import (
     Plan,
     PlayerPlan,
@@ -52,6 +53,7 @@ def manager(
     legs: Legs = None,
     seed: str | None = None,
     host: str | None = None,
+    endpoint: str | None = None,
     class_league: Switch = False,
     shared: Path = SHARED,
     store: StoreAddress = None,
@@ -75,6 +77,8 @@ def manager(
         Where all chance comes from.
     host
         The address to listen at; 0.0.0.0 for every one this machine has.
+    endpoint
+        The address that others reach it at, if that is another one.
     class_league
         No two agents of one name, and a minute between a round's announcement and its matches.
     shared
@@ -95,10 +99,13 @@ def manager(
         awaited_referees=referees,
     )
     listens = files.manager_port if port is None else port
-    manage(settings, Folder(shared, store, durability), host or files.host, listens)
+    known = endpoint and endpoint_of(endpoint)
+    manage(settings, Folder(shared, store, durability), host or files.host, listens, known)
 
 
-def manage(settings: LeagueSettings, folder: Folder, host: str, port: int) -> None:
+def manage(
+    settings: LeagueSettings, folder: Folder, host: str, port: int, endpoint: str | None = None
+) -> None:
     """Run the manager of a league, which goes on where it stopped if the folder has it."""
     sock = bound(host, port)
     settings = folder.taken_up(settings)
@@ -107,17 +114,18 @@ def manage(settings: LeagueSettings, folder: Folder, host: str, port: int) -> No
         folder.saved(LocalPlan(settings, (), (), referees=0, port_base=port, host=host))
     try:
         with Orchestration(folder.logs, settings.league_id) as journal:
-            run(_managed(settings, sock, folder, journal))
+            run(_managed(settings, sock, folder, journal, endpoint or url_of(sock)))
     except KeyboardInterrupt:
         folder.say_how_to_resume(settings.league_id)
         raise
 
 
 async def _managed(
-    settings: LeagueSettings, sock: socket.socket, folder: Folder, journal: Journal
+    settings: LeagueSettings, sock: socket.socket, folder: Folder, journal: Journal, url: str
 ) -> None:
     wire, events, screen = HttpClient(), EventLog(), PlainScreen()
     league = LeagueManager(settings, wire, events)
+    GuestHouse(league, url)
     try:
         async with folder.store() as store, bookkeeping(league, folder) as clerk:
             await league.open(store)
@@ -127,7 +135,7 @@ async def _managed(
                 events.listen(clerk.noted)
             events.listen(screen.heard)
             awaited = f"Waiting for {settings.awaited_players} players"
-            print(f"{awaited} at {url_of(sock)}", file=sys.stderr, flush=True)
+            print(f"{awaited} at {url}", file=sys.stderr, flush=True)
             with screen.showing(league.season):
                 await serve_until(league, sock, league.run())
     finally:
@@ -186,7 +194,7 @@ def referee(
         files.system.network.default_referee_port_range, host or files.host, port, place
     )
     plan = RefereePlan(
-        league_url=mcp_address(league or files.league_url),
+        league_url=endpoint_of(league or files.league_url),
         endpoint=endpoint or url_of(sock),
         league_id=league_id,
         referee_id=referee_id,
@@ -249,7 +257,7 @@ def player(
         A command that starts an MCP server which is to play; it runs here, as you.
     """
     files = Files.read(shared)
-    url = mcp_address(league or files.league_url)
+    url = endpoint_of(league or files.league_url)
     if mcp or mcp_command:
         name = name or f"{player_id} (mcp)"
         games = games_of(mcp, mcp_command)
@@ -293,7 +301,7 @@ def _memory(shared: Path, role: str, sock: socket.socket, port: int | None) -> P
     return None if port == 0 else shared / "state" / f"{role}-{taken}.json"
 
 
-def mcp_address(url: str) -> str:
+def endpoint_of(url: str) -> str:
     """Return the address of the endpoint, however the league was named."""
     whole = url if "://" in url else f"http://{url}"
     return whole if whole.rstrip("/").endswith("/mcp") else f"{whole.rstrip('/')}/mcp"

@@ -129,7 +129,7 @@ class Files:
         usual = max(len(named), FEWEST_PLAYERS) if named else UNNAMED_PLAYERS
         version, strategy = self.player.version, _given(self.player.strategy)
         new = (Place(i, version=version, strategy=strategy) for i in _ids("P", named))
-        places = list(islice(chain(named, new), wanted or usual))
+        places = list(islice(chain(named, new), usual if wanted is None else wanted))
         first = self.system.network.default_player_port_range
         return moved(places, base, FIRST_PLAYER) if base is not None else _settled(places, first)
 

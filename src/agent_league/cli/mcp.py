@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from agent_league.cli.agents import mcp_address
+from agent_league.cli.agents import endpoint_of
 from agent_league.cli.endings import Exit, UsageError
 from agent_league.cli.folder import SHARED
 from agent_league.cli.lineup import Files
@@ -76,7 +76,7 @@ def _agents(league: str | None) -> dict[str, str]:
     """Return where each agent of the league is, the manager first."""
     url = league or Files.read(SHARED).league_url
     found = asked(url, "status")["agents"]
-    return {MANAGER: mcp_address(url)} | {one["agent_id"]: one["endpoint"] for one in found}
+    return {MANAGER: endpoint_of(url)} | {one["agent_id"]: one["endpoint"] for one in found}
 
 
 def _read(arguments: str) -> dict[str, Any]:

@@ -7,8 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import cycle
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
+from cyclopts import Parameter
+from cyclopts.validators import Number
 from rich.text import Text
 
 from agent_league.cli.bookkeeping import bookkeeping
@@ -22,12 +24,13 @@ from agent_league.cli.folder import (
     free_id,
     to_resume,
 )
+from agent_league.cli.invitation import how_to_join
 from agent_league.cli.lineup import Files
 from agent_league.cli.orchestration import Orchestration, follow
 from agent_league.cli.paper import show
 from agent_league.cli.report import season_document, table
 from agent_league.cli.screen import Screen, screen_for
-from agent_league.cli.terms import Legs, Players, Ports, Referees, Switch, terms
+from agent_league.cli.terms import Legs, Ports, Referees, Switch, terms
 from agent_league.hosting import run
 from agent_league.league import LeagueSettings
 from agent_league.league.season import Season
@@ -65,13 +68,16 @@ GREEK = [
 ]
 MIXED = ("frequency", "always_even", "markov", "random", "pattern", "alternating", "mirror")
 
+FEWEST = 2
+
 Display = Literal["rich", "plain", "none"]
 Policy = Literal["round_robin", "least_busy", "weighted"]
 
 
 def play(
     *,
-    players: Players | None = None,
+    players: Annotated[int, Parameter(validator=Number(gte=0, lte=1000))] | None = None,
+    guests: Annotated[int, Parameter(validator=Number(gte=0, lte=100))] = 0,
     strategy: str | None = None,
     referees: Referees | None = None,
     seed: str | None = None,
@@ -91,7 +97,9 @@ def play(
     Parameters
     ----------
     players
-        How many players: those that agents_config.json names, or 4.
+        How many players of ours: those that agents_config.json names, or 4.
+    guests
+        How many seats more to leave open, for Claude and others that play by calling the league.
     strategy
         Strategies by name or file, with commas: random,markov,my_own.py. Dealt out in turn.
     referees
@@ -130,8 +138,8 @@ def play(
         return play_out(plan, folder, display, json=json)
     files = Files.read(shared)
     wanted = files.system.default_league_id
-    base = terms(seed, players, shared, wanted, legs=legs, assignment=assign)
-    plan = lined_up(files, base, Wanted(players, referees, strategy, port_base))
+    base = terms(seed, None, shared, wanted, legs=legs, assignment=assign)
+    plan = lined_up(files, base, Wanted(players, referees, strategy, port_base, guests))
     league_id = free_id(wanted, folder.taken(rows))
     if rows:
         earlier = f"{len(rows)} earlier league{'s' if len(rows) > 1 else ''}"
@@ -149,6 +157,7 @@ class Wanted:
     referees: int | None = None
     strategy: str | None = None
     port_base: int | None = None
+    guests: int = 0
 
 
 def lined_up(files: Files, base: LeagueSettings, wanted: Wanted) -> LocalPlan:
@@ -156,11 +165,15 @@ def lined_up(files: Files, base: LeagueSettings, wanted: Wanted) -> LocalPlan:
     players = files.players(base.game_type, wanted.players, wanted.port_base)
     referees = files.referees(base.game_type, wanted.referees, wanted.port_base)
     strategies = _dealt(wanted.strategy, players)
+    awaited = len(players) + wanted.guests
+    if awaited < FEWEST:
+        hint = "league play --players 1 --guests 1"
+        raise UsageError(f"a league needs {FEWEST} players, this has {awaited}", hint)
     settings = replace(
         base,
-        awaited_players=len(players),
+        awaited_players=awaited,
         awaited_referees=len(referees),
-        max_players=max(base.max_players, len(players)),
+        max_players=max(base.max_players, awaited),
     )
     return LocalPlan(
         settings,
@@ -184,6 +197,7 @@ def play_out(plan: LocalPlan, folder: Folder, display: Display | None, *, json: 
         ):
             if not json and display != "none":
                 _greet(league)
+            _invite(league)
             seconds = run(_played(league, screen, folder))
     except KeyboardInterrupt:
         folder.say_how_to_resume(plan.settings.league_id)
@@ -270,13 +284,22 @@ async def _played(league: LocalLeague, screen: Screen, folder: Folder) -> float:
 def _greet(league: LocalLeague) -> None:
     plan = league.plan
     print(
-        f"  Agent League   {plan.settings.game_type}   {len(plan.strategies)} players   "
+        f"  Agent League   {plan.settings.game_type}   {plan.settings.awaited_players} players   "
         f"{plan.referees} referees   seed {plan.settings.seed}",
         f"  manager {league.url.removesuffix('/mcp')}   (Ctrl-C stops everything)",
         "",
         sep="\n",
         file=sys.stderr,
     )
+
+
+def _invite(league: LocalLeague) -> None:
+    """Tell how the open seats can be taken, if there are any."""
+    seats = league.plan.open_seats
+    if seats > 0:
+        waits = "1 seat waits for a guest" if seats == 1 else f"{seats} seats wait for guests"
+        lines = [f"    {line}" for line in how_to_join(league.url)]
+        print(f"  {waits}:", *lines, "", sep="\n", file=sys.stderr, flush=True)
 
 
 def _conclude(league: LocalLeague, seconds: float) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from agent_league.cli.agents import say_who_organises
 from agent_league.cli.bookkeeping import bookkeeping
 from agent_league.cli.folder import SHARED, Durability, Folder, LogLevel, StoreAddress
+from agent_league.cli.invitation import how_to_join
 from agent_league.cli.lineup import Files
 from agent_league.cli.orchestration import Orchestration, follow
 from agent_league.cli.paper import show
@@ -103,6 +104,7 @@ def _invite(league: LocalLeague) -> None:
         f"Registration is open at {league.url}; the league begins {begins}.",
         f"  join:  league player --league {league.url} --port 8101 --name NAME",
     ]
+    lines += [f"  guest: {line}" for line in how_to_join(league.url)]
     if sys.stdin.isatty():
         lines.append("  now:   press Enter")
     print(*lines, sep="\n", file=sys.stderr)

@@ -23,6 +23,9 @@ class Applicant:
     token: str | None
     league_id: str | None = None
     """The league it means to join, if it said so."""
+    guest: bool = False
+    """Whether it is one for whom the league itself listens."""
+    model: str | None = None
 
     @property
     def display_name(self) -> str:
@@ -109,6 +112,8 @@ def _known(
         return (held[0], True) if resident in (None, held[0]) else duplicate
     if resident is None:
         return None
+    if resident.guest:  # its endpoint is ours, and proves nothing
+        return duplicate
     return (resident, False) if resident.role is applicant.role else duplicate
 
 
@@ -156,5 +161,7 @@ def _admitted(applicant: Applicant, agent_id: str, stay: Stay) -> Admission:
         token_hash=tokens.token_hash(token),
         expires=stay.ends,
         capacity=applicant.capacity,
+        guest=applicant.guest,
+        model=applicant.model,
     )
     return Admission(agent_id, token, event)

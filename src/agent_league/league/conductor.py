@@ -99,6 +99,10 @@ class Conductor:
         self._matchday.ended(ended.match_id)
         self._table_changed()
 
+    def play_again(self, match_id: str) -> None:
+        """Have a match refereed once more, as if its referee had been lost."""
+        self._matchday.repeat(match_id)
+
     async def _greet(self, entry: Entry) -> None:
         await self.watch.greet(entry)
         self._back(entry)

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, Protocol
 
 import msgspec
 
@@ -22,7 +22,7 @@ from agent_league.league.settings import LeagueSettings
 from agent_league.league.snapshots import SnapshotKeeper, take_up_latest, told
 from agent_league.mcp.offer import Changes, Offer
 from agent_league.mcp.tools import ENVELOPE, ToolCard
-from agent_league.protocol import Acknowledgement, Message, ProtocolError, Role
+from agent_league.protocol import Acknowledgement, ErrorCode, Message, ProtocolError, Role
 from agent_league.protocol.play import ResultReport, TranscriptPart
 from agent_league.protocol.queries import Query, QueryAnswer, QueryProblem
 from agent_league.protocol.registration import (
@@ -35,13 +35,38 @@ from agent_league.protocol.registration import (
     Verdict,
 )
 from agent_league.store import EventLog
-from agent_league.store.events import SeasonOpened
+from agent_league.store.events import MatchEnded, SeasonOpened
 from agent_league.store.log import Store
 from agent_league.transport.endpoint import Handler
+from agent_league.transport.site import Site
 from agent_league.vocabulary import Json
 
 MOST_PARTS = 100
 """How many parts of a transcript are kept; a referee cannot fill the memory of the league."""
+
+
+class Extension(Protocol):
+    """What a manager does beside its league, and its league need not know."""
+
+    def tools(self) -> Sequence[ToolCard]:
+        """Return the tools that it adds."""
+        ...
+
+    def site(self, path: str) -> Site | None:
+        """Return the agent that it takes in at *path*."""
+        ...
+
+    async def opened(self) -> None:
+        """Take up what the league had come to, if it was interrupted."""
+        ...
+
+    def voids(self, ended: MatchEnded) -> bool:
+        """Whether a match must be played again, because it was we who were not there."""
+        ...
+
+    async def farewell(self) -> None:
+        """See off whoever is its own guest, now that the season has ended."""
+        ...
 
 
 class LeagueManager(Agent):
@@ -61,6 +86,7 @@ class LeagueManager(Agent):
         self._keeper: SnapshotKeeper | None = None
         self._store: Store | None = None
         self._changes = Changes()
+        self._extensions: list[Extension] = []
         events.listen(self.season.apply, whole=False)
         events.listen(exhibits.telling(self._changes), whole=False)
         self.conductor = Conductor(self, self.season, events)
@@ -80,7 +106,8 @@ class LeagueManager(Agent):
         }
 
     def tools(self) -> Sequence[ToolCard]:
-        return (exhibits.get_standings(self.season), *self.organiser.cards())
+        added = [card for extension in self._extensions for card in extension.tools()]
+        return (exhibits.get_standings(self.season), *self.organiser.cards(), *added)
 
     def supply(self, kind: type[Message], token: str | None) -> dict[str, Json]:
         """Fill in the league, and the sender that the token belongs to."""
@@ -108,6 +135,17 @@ class LeagueManager(Agent):
             return None
         found = await self._store.transcript(self.settings.league_id, match_id)
         return msgspec.json.decode(found) if found else None
+
+    def extend(self, extension: Extension) -> None:
+        """Do *extension* too; to be said before this manager is served."""
+        self._extensions.append(extension)
+
+    def site(self) -> Site:
+        return replace(super().site(), beside=self._beside)
+
+    def _beside(self, path: str) -> Site | None:
+        found = (extension.site(path) for extension in self._extensions)
+        return next((site for site in found if site is not None), None)
 
     def about(self) -> dict[str, Json]:
         return {**super().about(), **answers.status(self.season)}
@@ -140,6 +178,8 @@ class LeagueManager(Agent):
             legs=self.settings.legs,
         )
         await self.events.append(event)
+        for extension in self._extensions:
+            await extension.opened()
 
     async def _restore(self, store: Store) -> None:
         self._store = store
@@ -174,6 +214,8 @@ class LeagueManager(Agent):
         finally:
             season.cancel()
             broken.cancel()
+        for extension in self._extensions:
+            await extension.farewell()
         if self._keeper is not None:
             await self._keeper.save()
 
@@ -181,8 +223,11 @@ class LeagueManager(Agent):
         self.conductor.close()
         await super().close()
 
-    async def register_player(self, request: RegisterPlayer) -> PlayerRegistered:
-        decided = await self._decide(_applicant(request, Role.PLAYER, request.player_meta))
+    async def register_player(
+        self, request: RegisterPlayer, *, guest: bool = False, model: str | None = None
+    ) -> PlayerRegistered:
+        applicant = _applicant(request, Role.PLAYER, request.player_meta)
+        decided = await self._decide(replace(applicant, guest=guest, model=model))
         return PlayerRegistered(
             **self.stamp(request.conversation_id),
             **_outcome(decided, self.settings.league_id),
@@ -220,6 +265,10 @@ class LeagueManager(Agent):
         """Take a result once, and only from the referee that has the match."""
         referee = self._who(report)
         ended = judged(report, referee, self.season, written(self.clock()))
+        if ended is not None and any(one.voids(ended) for one in self._extensions):
+            self.conductor.play_again(ended.match_id)
+            detail = "the league was away during the match, which is played again"
+            raise ProtocolError(ErrorCode.NOT_ALLOWED, detail, about="MATCH_RESULT_REPORT")
         before = self._transcripts.pop(report.match_id, {})
         said = [entry for part in sorted(before) for entry in before[part]]
         if ended is not None and await self.events.append(ended, [*said, *report.transcript]):

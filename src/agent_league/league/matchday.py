@@ -94,6 +94,13 @@ class Matchday:
         for match_id in self._officials.matches_of(referee.agent_id):
             self._settle(match_id, ended=False)
 
+    def repeat(self, match_id: str) -> None:
+        """Take note that the result of a match does not count; give it out again in a moment."""
+        outcome = self._outcomes.get(match_id)
+        if outcome is not None:
+            pause = self._season.settings.retry.base_delay
+            asyncio.get_running_loop().call_later(pause, _lose, outcome)
+
     def _settle(self, match_id: str, *, ended: bool) -> None:
         outcome = self._outcomes.get(match_id)
         if outcome is not None and not outcome.done():
@@ -127,7 +134,7 @@ class Matchday:
     ) -> bool:
         """Wait for the report, but not longer than a match can take."""
         try:
-            async with asyncio.timeout(self._season.settings.lease):
+            async with asyncio.timeout(self._season.settings.lease(guests=self._guests_in(match))):
                 return await outcome
         except TimeoutError:
             why = f"{match.match_id} was not reported in time"
@@ -188,10 +195,13 @@ class Matchday:
             ticket=ticket,
             seed=sha256(f"{settings.seed}|{match.match_id}".encode()).hexdigest(),
             options=dict(settings.options),
-            patience=settings.patience,
+            patience=settings.patience_in(guests=self._guests_in(match)),
             retry=settings.retry,
             transcript=self._events.lasting,
         )
+
+    def _guests_in(self, match: ScheduledMatch) -> bool:
+        return any(self._season.roster[player].guest for player in (match.first, match.second))
 
     def _contestant(self, player_id: str, conversation: str) -> Contestant:
         entry = self._season.roster[player_id]
@@ -208,3 +218,8 @@ class Matchday:
             draws=row.draws,
             losses=row.losses,
         )
+
+
+def _lose(outcome: "asyncio.Future[bool]") -> None:
+    if not outcome.done():
+        outcome.set_result(False)

@@ -54,6 +54,8 @@ class Entry:
     capacity: int
     tokens: tuple[Token, ...]
     state: Lifecycle = Lifecycle.REGISTERED
+    guest: bool = False
+    model: str | None = None
 
     @cached_property
     def keys(self) -> list[str]:
@@ -178,6 +180,8 @@ class Roster:
                 capacity=event.capacity,
                 tokens=_remembered((*(known.tokens if known else ()), token)),
                 state=self._awake,
+                guest=event.guest,
+                model=event.model,
             )
         )
 

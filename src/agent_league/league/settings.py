@@ -16,6 +16,38 @@ CLASS_LEAD = 60.0
 """Seconds between the announcement of a round and its first match, where people follow it."""
 
 
+LONGEST_PATIENCE = 86_400.0
+"""The most that a referee can be told to wait."""
+WAY = 5.0
+"""Seconds that a guest's move has to get from the league to the referee."""
+
+
+@dataclass(frozen=True)
+class GuestRules:
+    """What holds for players that cannot listen, and so move by calling the league. In seconds."""
+
+    move: float = 90.0
+    """For a move, from when the guest was handed its turn."""
+    presence: float = 120.0
+    """Without a call of the guest until it counts as gone."""
+    wait: float = 25.0
+    """That a guest is kept waiting for a turn, unless it says how long."""
+    longest_wait: float = 50.0
+    """That a guest may ask to be kept waiting: many clients give up after a minute."""
+    farewell: float = 30.0
+    """For guests to come and hear how the league ended."""
+
+    @property
+    def absence(self) -> float:
+        """How long a guest may be silent: as long as it may think, at least."""
+        return max(self.presence, self.move)
+
+    @property
+    def window(self) -> float:
+        """The longest from a referee's call to the move of a guest that keeps to the rules."""
+        return self.absence + self.move + WAY
+
+
 @dataclass(frozen=True)
 class LeagueSettings:
     """One league, from the first registration to the last match."""
@@ -45,17 +77,25 @@ class LeagueSettings:
     """Seconds between two looks at everybody."""
     farewell: float = 5.0
     """Seconds that slow agents have to take the last notices."""
+    guests: GuestRules = field(default_factory=GuestRules)
 
     @classmethod
     def read(cls, written: str) -> Self:
         """Return the settings that a store has written down."""
         return msgspec.json.decode(written, type=cls)
 
-    @property
-    def lease(self) -> float:
-        """The longest that a referee who keeps to the rules can take for a match."""
+    def patience_in(self, *, guests: bool) -> Patience:
+        """Return how long a referee waits in a match, and with guests in it."""
+        if not guests:
+            return self.patience
+        move = min(max(self.patience.move, self.guests.window), LONGEST_PATIENCE)
+        return msgspec.structs.replace(self.patience, move=move)
+
+    def lease(self, *, guests: bool = False) -> float:
+        """Return the longest that a referee who keeps to the rules can take for a match."""
+        patience = self.patience_in(guests=guests)
         waits = self.retry.base_delay * (2 ** (self.retry.attempts - 1) - 1.0)
         turns = GAMES[self.game_type].turns
-        windows = self.patience.join + turns * self.patience.move
+        windows = patience.join + turns * patience.move
         asked: float = self.retry.attempts * windows + (1 + turns) * waits
-        return asked + self.patience.game_over + self.patience.report + self.patience.generic
+        return asked + patience.game_over + patience.report + patience.generic

@@ -2,7 +2,7 @@
 
 from agent_league.player.brain import Brain, NoSuchStrategyError, load_brain
 from agent_league.player.player import Player
-from agent_league.player.sensors import Played
+from agent_league.player.sensors import Played, Turn
 from agent_league.player.stand_in import StandIn
 
-__all__ = ["Brain", "NoSuchStrategyError", "Played", "Player", "StandIn", "load_brain"]
+__all__ = ["Brain", "NoSuchStrategyError", "Played", "Player", "StandIn", "Turn", "load_brain"]

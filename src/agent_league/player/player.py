@@ -13,7 +13,7 @@ from agent_league.mcp.rules import rules_resources
 from agent_league.player.actuators import make_move, take_seat
 from agent_league.player.brain import Brain
 from agent_league.player.decision import DecisionModel
-from agent_league.player.sensors import Played, perceive_result, perceive_turn
+from agent_league.player.sensors import Played, Turn, perceive_result, perceive_turn
 from agent_league.protocol import Acknowledgement, Message, Role
 from agent_league.protocol.complaints import GameComplaint, LeagueComplaint
 from agent_league.protocol.play import (
@@ -140,13 +140,17 @@ class Player(Member):
         key = msgspec.json.encode(turn.view)
         if key in made:
             return make_move(self, call, made[key])
-        left = (turn.deadline - self.clock()).total_seconds()
-        budget = THINKING_SHARE * (left if left > 0 else self.patience.move)
-        move = self.decision.decide(turn, budget)
+        move = self.decide(call, turn)
         if inspect.isawaitable(move):
             return self._choose_later(call, move, key)
         made[key] = move
         return make_move(self, call, move)
+
+    def decide(self, call: ParityCall | GameMoveCall, turn: Turn) -> Json | Awaitable[Json]:
+        """Return the move to make, or what will come to one."""
+        left = (turn.deadline - self.clock()).total_seconds()
+        budget = THINKING_SHARE * (left if left > 0 else self.patience.move)
+        return self.decision.decide(turn, budget)
 
     async def _choose_later(
         self, call: ParityCall | GameMoveCall, thinking: Awaitable[Json], key: bytes

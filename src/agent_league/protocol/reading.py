@@ -44,7 +44,7 @@ class MessageCall(msgspec.Struct):
 
 _message_call = msgspec.json.Decoder(MessageCall)
 
-Kind = TypeVar("Kind", bound=Message)
+Kind = TypeVar("Kind", bound=msgspec.Struct)
 
 
 def read(raw: bytes | msgspec.Raw, *, meant: type[Message] | None = None) -> Message:
@@ -120,7 +120,7 @@ _AT = re.compile(r" - at `\$\.?(.*)`$")
 _MISSING = re.compile(r"^Object missing required field `([^`]*)`")
 
 
-def _explained(kind: type[Message], body: Json, said: str) -> ProtocolError:
+def _explained(kind: type[msgspec.Struct], body: Json, said: str) -> ProtocolError:
     """Turn msgspec's sentence into our code, the field's path and what was expected there."""
     at = _AT.search(said)
     path = [step for step in re.split(r"\.|\[", at[1] if at else "") if step.strip(".]")]
@@ -135,10 +135,11 @@ def _explained(kind: type[Message], body: Json, said: str) -> ProtocolError:
     else:
         code = ErrorCode(rule.get("code", ErrorCode.INVALID_FIELD_VALUE))
         detail = f"{field or 'message'}: expected {expected}, got {_shown(body, path)}"
-    return ProtocolError(code, detail, about=name(kind), field=field, expected=expected)
+    about = name(kind) if issubclass(kind, Message) else "UNKNOWN"
+    return ProtocolError(code, detail, about=about, field=field, expected=expected)
 
 
-def _rule_at(kind: type[Message], path: list[str]) -> dict[str, Any]:
+def _rule_at(kind: type[msgspec.Struct], path: list[str]) -> dict[str, Any]:
     """Return the rule that the field type at *path* carries, or nothing."""
     here: inspect.Type = inspect.type_info(kind)
     rule: dict[str, Any] = {}

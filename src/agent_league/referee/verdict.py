@@ -71,6 +71,8 @@ def _termination(error: NoAnswerError) -> Termination:
     if isinstance(error, NonsenseError):
         bad_move = error.code in _BAD_MOVES
         return Termination.INVALID_MOVE if bad_move else Termination.INVALID_REPLY
+    if isinstance(error, RefusedError) and error.code is ErrorCode.TIMEOUT_ERROR:
+        return Termination.TIMEOUT  # it speaks for somebody else, who was too late
     by_kind = {
         LateError: Termination.TIMEOUT,
         CircuitOpenError: Termination.SUSPENDED,

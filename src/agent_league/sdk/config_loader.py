@@ -8,13 +8,14 @@ from typing import TypeVar
 from msgspec import UnsetType
 
 from agent_league.game import GAMES, OptionsError
-from agent_league.league import LeagueSettings
+from agent_league.league import GuestRules, LeagueSettings
 from agent_league.protocol import Patience
 from agent_league.protocol.play import Retry
 from agent_league.sdk.config_models import (
     AgentsConfig,
     Config,
     GamesRegistry,
+    GuestsConfig,
     LeagueConfig,
     PlayerDefaults,
     RefereeDefaults,
@@ -137,6 +138,15 @@ def settings(
         announcement_lead=league.announcement_lead_sec,
         unique_names=league.unique_names,
         token_hours=system.security.token_ttl_hours,
+        guests=guest_rules(league.guests),
+    )
+
+
+def guest_rules(config: GuestsConfig) -> GuestRules:
+    return GuestRules(
+        move=config.move_timeout_sec,
+        presence=config.presence_timeout_sec,
+        farewell=config.farewell_sec,
     )
 
 

@@ -215,6 +215,14 @@ class Participants(Config, frozen=True, kw_only=True):
             raise broken("max_players", expected, self.max_players)
 
 
+class GuestsConfig(Config, frozen=True, kw_only=True):
+    """What holds for players that cannot listen, and so move by calling the league."""
+
+    move_timeout_sec: Wait = 90
+    presence_timeout_sec: Wait = 120
+    farewell_sec: Delay = 30
+
+
 class LeagueConfig(Config, frozen=True, kw_only=True):
     """`config/leagues/<league_id>.json`: the terms of one league."""
 
@@ -233,6 +241,7 @@ class LeagueConfig(Config, frozen=True, kw_only=True):
     legs: Attempts = 1
     announcement_lead_sec: Delay = 0
     unique_names: bool = False
+    guests: GuestsConfig = GuestsConfig()
 
     def __post_init__(self) -> None:
         check_known("assignment", self.assignment, POLICIES)

@@ -60,6 +60,10 @@ class AgentRegistered(Event, frozen=True, kw_only=True, tag="agent_registered"):
     token_hash: str
     expires: str
     capacity: int = 1
+    guest: bool = False
+    """Whether the league itself listens for this player, which moves by calling the league."""
+    model: str | None = None
+    """What a guest says that it is."""
 
 
 class TokenIssued(Event, frozen=True, kw_only=True, tag="token_issued"):

@@ -1,10 +1,11 @@
 """The same wire with no socket: for tests, for a league in one process, for a clock that is ours."""
 
 import asyncio
+from urllib.parse import urlsplit
 
 from agent_league.transport.exchange import Answer, Heard, Parcel, usable
 from agent_league.transport.failures import LateError, UnreachableError
-from agent_league.transport.site import Site, ask, outcome
+from agent_league.transport.site import MCP, Site, ask, outcome
 
 
 class Network:
@@ -25,7 +26,7 @@ class Network:
         """Return the answer to *body*, or raise `NoAnswerError` within so many seconds."""
         # A real wire always gives others a turn; without this, two matches would not interleave.
         await asyncio.sleep(0)
-        site = self._sites.get(url)
+        site = self._at(url)
         if site is None:
             raise UnreachableError(f"nobody is at {url}")
         if len(body) > site.body_limit:
@@ -62,4 +63,11 @@ class Network:
     async def reaches(self, url: str, within: float) -> bool:
         """Whether somebody is at *url*."""
         await asyncio.sleep(0)
-        return url in self._sites
+        return self._at(url) is not None
+
+    def _at(self, url: str) -> Site | None:
+        if url in self._sites:
+            return self._sites[url]
+        parts = urlsplit(url)
+        host = self._sites.get(f"{parts.scheme}://{parts.netloc}{MCP}")
+        return host.beside(parts.path) if host else None

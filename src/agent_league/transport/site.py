@@ -7,7 +7,7 @@ import asyncio
 import logging
 import re
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 import msgspec
@@ -52,6 +52,10 @@ class Streams:
     body_limit: int = 4 * 1024 * 1024
 
 
+def _nobody(path: str) -> "Site | None":
+    """Return who else is at *path*: nobody."""
+
+
 @dataclass(frozen=True)
 class Site:
     """What an agent shows to the network."""
@@ -76,6 +80,8 @@ class Site:
     """The hosts by which it is reached, beside those of the machine itself."""
     local: bool = False
     """Whether it listens to this machine only, and so is called by no other name."""
+    beside: "Callable[[str], Site | None]" = _nobody
+    """Who is called at a path other than /mcp: an agent that this one takes in."""
 
     def streaming(self, headers: Headers) -> bool:
         """Whether a request with these *headers* may be for the streams."""
@@ -180,6 +186,11 @@ class AgentApp:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         assert scope["type"] == "http"  # noqa: S101 - neither lifespan nor websockets are on
+        beside = None if scope["path"] == MCP else self._site.beside(scope["path"])
+        if beside is not None:
+            known = replace(beside, local=self._site.local, names=self._site.names)
+            app = AgentApp(known, self._pending)
+            return await app({**scope, "path": MCP}, receive, send)
         extra: list[Header] = []
         # The parser leaves the blanks at the end of a value, which do not belong to it.
         headers = tuple((name, value.strip(b" \t")) for name, value in scope["headers"])
@@ -189,9 +200,8 @@ class AgentApp:
         except RefusalError as refusal:
             answer, extra = refusal.answer, [_CLOSE]
         if answer is None and self._site.streams is not None:
-            await self._site.streams.app({**scope, "headers": headers}, body, send)
-        else:
-            await _send(send, answer or _NOBODY, extra)
+            return await self._site.streams.app({**scope, "headers": headers}, body, send)
+        return await _send(send, answer or _NOBODY, extra)
 
     async def _answered(
         self, scope: HTTPScope, headers: Headers, body: "_Replayed", extra: list[Header]
