@@ -143,7 +143,7 @@ def test_one_who_follows_a_running_league_is_let_go_at_its_end(tmp_path: Path) -
         assert following.poll() is None
         for member in ("referee", "player", "player"):
             stack.enter_context(running(member, "--port", "0", "--league", url))
-        said, _ = following.communicate(timeout=20)
+        said, _ = following.communicate(timeout=40)
         assert following.returncode == 0
     kinds = [line.split()[2] for line in said.splitlines()]
     assert kinds == ["season_started", "match_ended", "season_ended"]
@@ -268,7 +268,7 @@ def tokens(shared: Path) -> set[bytes]:
 
 def test_no_token_is_in_any_file_but_that_of_its_owner(archive: Archive) -> None:
     secrets = tokens(archive.shared)
-    assert len(secrets) == 6  # four players, two referees
+    assert len(secrets) == 7  # four players, two referees, the organiser
     leaks = {
         name: secret
         for name, body in contents(archive.shared).items()
@@ -276,7 +276,8 @@ def test_no_token_is_in_any_file_but_that_of_its_owner(archive: Archive) -> None
         if secret in body
     }
     own = {f"state/{FIRST}/{agent}.json" for agent in ("P01", "P02", "P03", "P04")}
-    assert set(leaks) == own | {f"state/{FIRST}/REF01.json", f"state/{FIRST}/REF02.json"}
+    others = {f"state/{FIRST}/{agent}.json" for agent in ("REF01", "REF02", "organiser")}
+    assert set(leaks) == own | others
     for name in leaks:
         assert (archive.shared / name).stat().st_mode & 0o077 == 0
 

@@ -436,7 +436,7 @@ def test_referees_cannot_tell_a_guest_from_another_player() -> None:
                 sorted(json.loads(sent.answer.body)["result"]) if sent.answer else [],
             )
             for sent in lounge.exchanges
-            if sent.url == endpoint and sent.message["sender"].startswith("referee")
+            if sent.url == endpoint and sent.message.get("sender", "").startswith("referee")
         ]
 
     ordinary, guest = (lounge.season.roster[one].endpoint for one in ("P01", "P02"))

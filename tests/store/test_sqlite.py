@@ -3,12 +3,14 @@
 import asyncio
 import os
 import sqlite3
+import subprocess
+import sys
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from agent_league.store import EventLog, StoreError
+from agent_league.store import EventLog, Stored, StoreError
 from agent_league.store.events import Event
 from agent_league.store.sqlite import SqliteStore
 from store.books import fill, kept, writing
@@ -33,6 +35,29 @@ def test_a_file_that_was_cut_off_is_noticed_at_once(path: Path, share: float) ->
     os.truncate(path, int(size * share))
     with pytest.raises(StoreError, match=f"was cut off: it should be {size} bytes long"):
         SqliteStore(path)
+
+
+COUNTS = "import sqlite3, sys; print(*sqlite3.connect(sys.argv[1]).execute('SELECT COUNT(*) FROM events'))"
+
+
+def test_a_store_that_is_opened_twice_here_keeps_its_locks(tmp_path: Path) -> None:
+    path = tmp_path / "league.db"
+
+    def counted_elsewhere() -> int:
+        # Whoever closes the file as the last one, as far as locks tell, throws the log away.
+        said = subprocess.run([sys.executable, "-c", COUNTS, path], capture_output=True, check=True)
+        return int(said.stdout)
+
+    async def main() -> list[int]:
+        counts = []
+        async with writing(str(path)) as (_, sink):
+            for seq in (1, 2):
+                await sink.keep(Stored(seq, recovered(seq)))
+                await kept(str(path))
+                counts.append(counted_elsewhere())
+        return counts
+
+    assert asyncio.run(main()) == [1, 2]
 
 
 @pytest.mark.parametrize("text", ["hello", "This is my diary. " * 500])

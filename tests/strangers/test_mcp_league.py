@@ -8,6 +8,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 
 import pytest
+from mcp import Client
 
 from agent_league.clock import system_clock
 from agent_league.league.roster import Entry
@@ -22,6 +23,7 @@ from agent_league.store.events import MatchEnded
 from agent_league.transport.http_client import HttpClient
 from agent_league.transport.line import sealed
 from end_to_end.http_league import HttpLeague, played
+from end_to_end.test_sdk_guests import played as played_by_calling
 from strangers.environments import CACHE, LIBRARIES, python_with
 
 SERVERS = Path(__file__).parent / "servers"
@@ -72,6 +74,8 @@ async def _listening(process: asyncio.subprocess.Process, port: int) -> None:
 
 
 def test_players_of_every_library_play_a_league_without_a_technical_loss() -> None:
+    """Two of ours, three that are servers, and one that only calls: a client of the library."""
+
     async def script(league: HttpLeague) -> None:
         async with AsyncExitStack() as stack:
             urls = [await stack.enter_async_context(running(name)) for name in LIBRARIES]
@@ -80,17 +84,19 @@ def test_players_of_every_library_play_a_league_without_a_technical_loss() -> No
                 await league.add_player(strategy)
             for url in urls:
                 await league.add_stranger(url)
-            # A sixth that only calls, a client of the official library, joins here.
+            client = await stack.enter_async_context(Client(league.url))
+            calling = asyncio.ensure_future(played_by_calling(client, "Caller"))
             await league.play(within=120.0)
+            assert (await calling)["status"] == "LEAGUE_OVER"
 
-    players = len(OURS) + len(LIBRARIES)
+    players = len(OURS) + len(LIBRARIES) + 1
     league = played(script, awaited_players=players, patience=CALM)
     ended = [event for event in league.events if isinstance(event, MatchEnded)]
     assert len(ended) == players * (players - 1) // 2
     assert [event.technical_losses for event in ended] == [[]] * len(ended)
     assert {event.termination for event in ended} == {"completed"}
     spoken = [league.manager.line(entry.endpoint).speech.dialect for entry in roster(league)]
-    assert spoken == ["league.v2"] * len(OURS) + ["mcp"] * len(LIBRARIES)
+    assert spoken == ["league.v2"] * len(OURS) + ["mcp"] * len(LIBRARIES) + ["league.v2"]
 
 
 def roster(league: HttpLeague) -> list[Entry]:

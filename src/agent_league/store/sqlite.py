@@ -4,6 +4,7 @@ import asyncio
 import re
 import sqlite3
 import threading
+from collections import Counter
 from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import closing, suppress
 from pathlib import Path
@@ -24,6 +25,10 @@ PAGE = 10_000
 BUSY_MS = 10_000
 ROWS = 100
 """How many rows one statement writes, at most."""
+
+
+_in_use: Counter[Path] = Counter()
+"""How often each file is open here. To read one past SQLite would drop the locks it has on it."""
 
 
 class Work(NamedTuple):
@@ -56,7 +61,9 @@ class SqliteStore:
         self._thread: threading.Thread | None = None
         self._failure: StoreError | None = None
         self._locks: list[WriterLock] = []
+        self._closed = False
         self._prepare()
+        _in_use[path.resolve()] += 1
 
     @property
     def name(self) -> str:
@@ -81,6 +88,9 @@ class SqliteStore:
         self.fail(StoreError(f"{self.path} is closed"))  # whoever comes late has no lock any more
         for lock in self._locks:
             lock.release()
+        if not self._closed:
+            _in_use[self.path.resolve()] -= 1
+        self._closed = True
 
     async def leagues(self) -> list[LeagueRow]:
         """Return every league, the oldest first."""
@@ -154,7 +164,8 @@ class SqliteStore:
         """Make the tables, or bring them up to date, or say why that cannot be."""
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            self._check_size()
+            if not _in_use[self.path.resolve()]:
+                self._check_size()
             with closing(self._connected()) as database:
                 _migrate(database, self.path)
         except OSError as error:
