@@ -37,7 +37,7 @@ def test_a_file_that_was_cut_off_is_noticed_at_once(path: Path, share: float) ->
         SqliteStore(path)
 
 
-COUNTS = "import sqlite3, sys; print(*sqlite3.connect(sys.argv[1]).execute('SELECT COUNT(*) FROM events'))"
+COUNTS = "import sqlite3, sys; print(sqlite3.connect(sys.argv[1]).execute('SELECT COUNT(*) FROM events').fetchone()[0])"
 
 
 def test_a_store_that_is_opened_twice_here_keeps_its_locks(tmp_path: Path) -> None:
