@@ -17,6 +17,7 @@ import threading
 import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -24,13 +25,18 @@ from urllib.parse import urlsplit
 
 NAME = "Ada"  # what others see; 1 to 50 characters
 CAPACITY = 10  # matches at once
+NAMES = {"E001": "TIMEOUT_ERROR", "E004": "INVALID_PARITY_CHOICE", "E022": "INVALID_FIELD_VALUE"}
 PARITIES, SEATS = ("even", "odd"), ("PLAYER_A", "PLAYER_B")
 
 Message = dict[str, Any]
 
 
 class ForfeitError(Exception):
-    """A player did not answer, or not as it must; the sentence says in which way."""
+    """A player did not answer, or not as it must; without a code, there is no second chance."""
+
+    def __init__(self, said: str, code: str = "") -> None:
+        super().__init__(said)
+        self.code = code
 
 
 def play(referee: "Referee", order: Message) -> None:
@@ -79,8 +85,6 @@ def judged(players: Sequence[str], choices: Message, forfeits: Mapping[str, Any]
 
 
 class Seated:
-    """A player in its seat."""
-
     def __init__(self, referee: "Referee", order: Message, seat: int) -> None:
         self.referee, self.order, self.seat = referee, order, seat
         self.me, self.other = order["players"][seat], order["players"][1 - seat]
@@ -97,6 +101,8 @@ class Seated:
                 return self.questions[question]()
             except ForfeitError as error:
                 problem = error
+            if not problem.code:
+                break
             self.complain(problem, attempt, retry["attempts"])
             if attempt < retry["attempts"]:
                 time.sleep(retry["base_delay"] * 2 ** (attempt - 1))
@@ -125,15 +131,15 @@ class Seated:
         )
         answer = self.ask("choose_parity", "move", call)
         if answer.get("parity_choice") not in PARITIES:
-            raise ForfeitError("made no valid move")
+            raise ForfeitError("made no valid move", "E004")
         return str(answer["parity_choice"])
 
     def complain(self, error: ForfeitError, attempt: int, attempts: int) -> None:
         """Tell the player what was wrong, so that it can do better next time."""
         complaint = self.message(
             "GAME_ERROR",
-            error_code="E001",
-            error_description="TIMEOUT_ERROR",
+            error_code=error.code,
+            error_description=NAMES[error.code],
             affected_player=self.player_id,
             action_required="a valid answer",
             consequence="Technical loss if max retries exceeded",
@@ -157,10 +163,10 @@ class Seated:
         try:
             answer = post(self.me["endpoint"], method, message, self.patience[wait])
         except (OSError, http.client.HTTPException, ValueError):
-            raise ForfeitError("failed to respond within timeout") from None
+            raise ForfeitError("failed to respond within timeout", "E001") from None
         result = answer.get("result")
         if not isinstance(result, dict) or result.get("match_id") != message["match_id"]:
-            raise ForfeitError("gave no valid answer")
+            raise ForfeitError("gave no valid answer", "E022")
         return result
 
     def tell(self, method: str, message: Message) -> None:
@@ -177,6 +183,7 @@ class Referee:
         self.league, self.endpoint = league, endpoint
         self.referee_id, self.token = "referee", ""
         self.matches: set[str] = set()  # those that are being played
+        self.taken: set[tuple[str, str]] = set()  # every order that was ever taken
         self.lock = threading.Lock()  # every request has a thread of its own
 
     def envelope(self, kind: str, conversation_id: str) -> Message:
@@ -206,10 +213,15 @@ class Referee:
         print(f"{NAME} is {self.referee_id} in {result.get('league_id')}", flush=True)
 
     def start(self, order: Message) -> Message:
-        """Take the match and begin to play it, or say why not."""
-        reason = self.refusal(order)
-        if reason is None:
-            threading.Thread(target=play, args=(self, order), daemon=True).start()
+        """Take the match and begin to play it, or say why not; one that we have, we have."""
+        with self.lock:
+            this = (order["match_id"], order["ticket"])
+            known = this in self.taken or order["match_id"] in self.matches
+            reason = None if known else self.refusal(order)
+            if not known and reason is None:
+                self.matches.add(order["match_id"])
+                self.taken.add(this)
+                threading.Thread(target=play, args=(self, order), daemon=True).start()
         return {
             **self.envelope("START_MATCH_RESPONSE", order["conversation_id"]),
             "match_id": order["match_id"],
@@ -218,15 +230,9 @@ class Referee:
         }
 
     def refusal(self, order: Message) -> str | None:
-        with self.lock:
-            if order["match_id"] in self.matches:
-                return None  # the league asks again whether we have it; we have
-            if order["game_type"] != "even_odd":
-                return "Unsupported game type"
-            if len(self.matches) >= CAPACITY:
-                return f"Already {len(self.matches)} matches at once"
-            self.matches.add(order["match_id"])
-        return None
+        if order["game_type"] != "even_odd":
+            return "Unsupported game type"
+        return "Already full" if len(self.matches) >= CAPACITY else None
 
     def is_from_the_league(self, order: Message) -> bool:
         """Only the league and we know our token, so nobody else can have signed the order."""
@@ -238,19 +244,18 @@ class Referee:
     def report(self, order: Message, result: Message) -> None:
         """Report again and again, until the league says that it knows."""
         winner, drawn = result["winner_player_id"], result["status"] == "DRAW"
-        reported = {
-            "winner": winner,
-            "score": {p: 1 if drawn else 3 * (p == winner) for p in result["choices"]},
-            "details": {key: result[key] for key in ("drawn_number", "choices", "reason")},
-            "status": result["status"],
-            "technical_losses": result["technical_losses"],
-        }
         message = {
             **self.envelope("MATCH_RESULT_REPORT", order["conversation_id"]),
             "auth_token": self.token,
             **{key: order[key] for key in ("league_id", "round_id", "match_id", "game_type")},
             "ticket": order["ticket"],
-            "result": reported,
+            "result": {
+                "winner": winner,
+                "score": {p: 1 if drawn else 3 * (p == winner) for p in result["choices"]},
+                "details": {key: result[key] for key in ("drawn_number", "choices", "reason")},
+                "status": result["status"],
+                "technical_losses": result["technical_losses"],
+            },
         }
         answer = insist(self.league, "report_match_result", message)
         if "error" in answer:
@@ -321,8 +326,6 @@ def error_frame(id_: Any, code: int, message: str, data: Any = None) -> Message:
 
 
 class Door(BaseHTTPRequestHandler):
-    """The endpoint: POST /mcp."""
-
     referee: Referee
     protocol_version = "HTTP/1.1"  # connections stay open: a league has much to say
     disable_nagle_algorithm = True  # answers are short, and somebody waits for each
@@ -345,8 +348,7 @@ class Door(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(body)
 
-    def log_message(self, *_: Any) -> None:
-        """Say nothing."""
+    def log_message(self, *_: Any) -> None: ...
 
 
 def written(moment: datetime) -> str:
@@ -394,7 +396,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    try:
+    with suppress(KeyboardInterrupt):
         main()
-    except KeyboardInterrupt:
-        sys.exit(130)
