@@ -51,10 +51,10 @@ def settings(**changes: Any) -> LeagueSettings:
 class HttpLeague:
     """Starts agents on free ports, plays, and closes everything it opened."""
 
-    def __init__(self, **changes: Any) -> None:
+    def __init__(self, store: Store | None = None, **changes: Any) -> None:
+        self.store = store
         self.wire = HttpClient()
         self.events = MemoryLog()
-        self.store: Store | None = None
         self.manager = LeagueManager(settings(**changes), self.wire, self.events)
         self.url = ""
         self.servers: list[HttpServer] = []

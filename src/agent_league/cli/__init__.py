@@ -17,6 +17,7 @@ COMMANDS = {
     "export": "Write a league out: its files anew, or one document.",
     "new": "Write a starter: a player, a referee, a game or a strategy of your own.",
     "practice": "Let an agent that is running play against our strategies, and judge it.",
+    "grade": "Print the grades of a league that was played, as CSV.",
     "init": "Write the configuration files of a league.",
     "start": "Open a league that waits for other people's agents.",
     "manager": "Run a league manager alone.",
