@@ -163,6 +163,10 @@ class StandInPlan:
     def memory(self) -> Path | None:
         return self.player.memory
 
+    @property
+    def patient(self) -> bool:
+        return self.player.patient
+
     def member(self, wire: HttpClient) -> StandIn:
         carrier, plan = StdioCarrier(self.command), self.player
         meta = PlayerMeta(

@@ -51,10 +51,10 @@ def settings(**changes: Any) -> LeagueSettings:
 class HttpLeague:
     """Starts agents on free ports, plays, and closes everything it opened."""
 
-    def __init__(self, store: Store | None = None, **changes: Any) -> None:
-        self.store = store
+    def __init__(self, **changes: Any) -> None:
         self.wire = HttpClient()
         self.events = MemoryLog()
+        self.store: Store | None = None
         self.manager = LeagueManager(settings(**changes), self.wire, self.events)
         self.url = ""
         self.servers: list[HttpServer] = []
@@ -127,7 +127,7 @@ class HttpLeague:
     async def play(self, within: float = 40.0) -> None:
         await asyncio.wait_for(self.manager.run(), within)
 
-    def _player(self, url: str, strategy: str, games: Sequence[str]) -> Player:
+    def _player(self, url: str, strategy: str, games: Sequence[str] = ("even_odd",)) -> Player:
         meta = PlayerMeta(
             display_name=f"Honest {url[-8:-4]}",
             version="1.0.0",

@@ -188,9 +188,15 @@ def played_with(act: Act, only: str, folder: Path) -> None:
 
     async def main() -> None:
         store = store_at(str(folder / "league.db"))
-        changes = {"awaited_players": 3, "retry": QUICKLY, "patience": _patience(act)}
+        changes: dict[str, Any] = {
+            "awaited_players": 3,
+            "retry": QUICKLY,
+            "patience": _patience(act),
+        }
         try:
-            async with HttpLeague(store=store, **changes) as house:
+            house = HttpLeague(**changes)
+            house.store = store
+            async with house:
                 await script(house)
         finally:
             await store.close()

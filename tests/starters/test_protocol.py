@@ -88,7 +88,7 @@ def endpoint(
 
 def ours(body: bytes) -> Any:
     """Return what our own player answers."""
-    answer = OURS.site().answer(body)
+    answer = OURS.site().answer(body, ())
     assert isinstance(answer, Answer)
     return answer.status, json.loads(answer.body) if answer.body else None
 
