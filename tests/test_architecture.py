@@ -98,6 +98,7 @@ EDGES = {
     "transport/site.py": "a bug in one answer must not end the agent",
     "player/brain.py": "somebody's file is loaded",
     "player/decision.py": "somebody's strategy runs",
+    "starters/player/python_plain/player.py": "the same, in a program of its own",
     "cli/__init__.py": "a command ends with a sentence",
 }
 

@@ -15,6 +15,7 @@ from agent_league.game import GAMES
 from agent_league.protocol import MESSAGES, ErrorCode
 from agent_league.strategy import STRATEGIES
 from cli.league_command import league, line_with, running
+from starters.programs import listening
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -45,6 +46,18 @@ def test_the_four_terminals_of_the_readme_play_a_league() -> None:
             stack.enter_context(running(*member, "--league", url))
         said, _ = league_manager.communicate(timeout=30)
     assert "Champion" in said
+
+
+def test_the_agent_of_the_readme_is_written_and_practises(tmp_path: Path) -> None:
+    (new,) = [shlex.split(line)[1:] for line in SHOWN if line.startswith("league new ")]
+    (practice,) = [shlex.split(line)[1:] for line in SHOWN if line.startswith("league practice ")]
+    (start,) = re.findall(r"^    python (\S+)$", README, re.MULTILINE)
+    assert league(*new, cwd=tmp_path).stdout.strip() == start
+    with listening(tmp_path / start) as url:
+        command = [url if word.startswith("http") else word for word in practice]
+        done = league(*command, "-n", "5")
+    assert done.returncode == 0, done.stderr
+    assert "✓ 100 % protocol compliance" in done.stdout
 
 
 def test_every_command_and_exit_code_is_in_the_readme() -> None:

@@ -33,6 +33,7 @@ from agent_league.protocol import (
     name,
 )
 from agent_league.protocol.complaints import GameComplaint, LeagueComplaint
+from agent_league.protocol.contracts import published
 from agent_league.protocol.fields import SPOKEN, VERSION
 from agent_league.protocol.play import Retry
 from agent_league.protocol.registration import RegisterPlayer, RegisterReferee
@@ -162,7 +163,7 @@ class Agent:
     def look(self, path: str) -> Json | None:
         """Return the page at *path*, or None if there is none."""
         page = self.pages().get(path)
-        return page() if page else None
+        return page() if page else published(path)
 
     def site(self) -> Site:
         """Return this agent as something that can be served."""

@@ -3,6 +3,7 @@
 import asyncio
 import errno
 import gc
+import logging
 import socket
 from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager, suppress
@@ -33,6 +34,9 @@ LOOPBACK = "127.0.0.1"
 MANAGER_PORT = 8000
 FLUSHED_EVERY = 1.0
 """Seconds that what an agent notes may stay in memory."""
+BETWEEN_LOOKS = 1.0
+"""Seconds between two looks for a league that is not there yet."""
+log = logging.getLogger("agent_league")
 
 
 class AddressError(LeagueError):
@@ -67,6 +71,8 @@ class RefereePlan:
     retry: Retry = field(default_factory=Retry)
     memory: Path | None = None
     """Where it keeps who it is, for its next life."""
+    patient: bool = False
+    """Whether it waits for a league that is not there yet."""
 
     @property
     def agent_id(self) -> str:
@@ -107,6 +113,8 @@ class PlayerPlan:
     retry: Retry = field(default_factory=Retry)
     memory: Path | None = None
     """Where it keeps who it is and what it has seen, for its next life."""
+    patient: bool = False
+    """Whether it waits for a league that is not there yet."""
 
     @property
     def agent_id(self) -> str:
@@ -154,6 +162,10 @@ class StandInPlan:
     @property
     def memory(self) -> Path | None:
         return self.player.memory
+
+    @property
+    def patient(self) -> bool:
+        return self.player.patient
 
     def member(self, wire: HttpClient) -> StandIn:
         carrier, plan = StdioCarrier(self.command), self.player
@@ -253,7 +265,10 @@ async def run_members(
 ) -> None:
     """Run members until the league is over, or *stop* is set."""
     wire = HttpClient()
-    lives = [Life(plan.member(wire), plan.memory, joined, plan.retry) for plan in plans]
+    lives = [
+        Life(plan.member(wire), plan.memory, joined, plan.retry, patient=plan.patient)
+        for plan in plans
+    ]
     for plan, life in zip(plans, lives, strict=True):
         life.member.journal = journal_of(plan.agent_id)
     try:
@@ -300,9 +315,12 @@ class Life:
     memory: Path | None
     joined: Callable[[Member], None]
     retry: Retry = field(default_factory=Retry)
+    patient: bool = False
 
     async def take_part(self) -> None:
         member = self.member
+        if self.patient:
+            await _there(member)
         known = kept(self.memory) if self.memory else None
         if known is not None:
             member.name, member.token = known.agent_id, known.token
@@ -319,3 +337,13 @@ class Life:
             diary = Diary(memory.with_suffix(f".{member.league_id}.jsonl"))
             member.recall(diary.read(Played))
             member.noted = diary.write
+
+
+async def _there(member: Member) -> None:
+    """Return when somebody listens where the league should be."""
+    said = False
+    while not await member.wire.listens(member.league_url, BETWEEN_LOOKS):
+        if not said:
+            log.warning("no league at %s yet; looking again and again", member.league_url)
+        said = True
+        await asyncio.sleep(BETWEEN_LOOKS)

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from agent_league.cli.archive import _cell
+from agent_league.cli.archive import cell
 from cli.league_command import COMMAND, PLAIN, document, league, line_with, running
 
 FIRST = "league_2025_even_odd"
@@ -193,15 +193,15 @@ def test_the_exported_lines_are_the_events(archive: Archive) -> None:
 
 @pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1"])
 def test_text_that_a_spreadsheet_would_compute_is_quoted(text: str) -> None:
-    assert _cell(text) == f"'{text}"
+    assert cell(text) == f"'{text}"
 
 
 @pytest.mark.parametrize(
-    ("value", "cell"),
+    ("value", "written"),
     [("", ""), ("P01", "P01"), (7, "7"), (None, ""), (["=1"], '["=1"]'), ("a=1", "a=1")],
 )
-def test_other_cells_are_as_they_are(value: Any, cell: str) -> None:
-    assert _cell(value) == cell
+def test_other_cells_are_as_they_are(value: Any, written: str) -> None:
+    assert cell(value) == written
 
 
 def contents(folder: Path) -> dict[str, bytes]:

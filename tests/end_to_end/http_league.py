@@ -1,7 +1,7 @@
 """A league over real HTTP in one process, quick enough to lose patience in a moment."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack
 from socket import socket
 from typing import Any, Self
@@ -96,8 +96,15 @@ class HttpLeague:
         await member.register()
         return member
 
-    async def add_player(self, strategy: str = "random") -> Member:
-        return await self.join(lambda url: self._player(url, strategy))
+    def free_port(self) -> int:
+        """Return a port that nobody listens at just now."""
+        with bound(LOOPBACK, 0) as sock:
+            return int(sock.getsockname()[1])
+
+    async def add_player(
+        self, strategy: str = "random", games: Sequence[str] = ("even_odd",)
+    ) -> Member:
+        return await self.join(lambda url: self._player(url, strategy, games))
 
     async def add_referee(self, kind: type[Referee] = Referee, **meta: Any) -> Member:
         return await self.join(lambda url: kind(**self._referee(url, meta)))
@@ -120,11 +127,11 @@ class HttpLeague:
     async def play(self, within: float = 40.0) -> None:
         await asyncio.wait_for(self.manager.run(), within)
 
-    def _player(self, url: str, strategy: str) -> Player:
+    def _player(self, url: str, strategy: str, games: Sequence[str] = ("even_odd",)) -> Player:
         meta = PlayerMeta(
             display_name=f"Honest {url[-8:-4]}",
             version="1.0.0",
-            game_types=["even_odd"],
+            game_types=list(games),
             contact_endpoint=url,
         )
         brain = load_brain(strategy)

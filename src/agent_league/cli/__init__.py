@@ -2,6 +2,7 @@
 
 import os
 import sys
+from collections.abc import Sequence
 from importlib.metadata import version
 
 from cyclopts import App
@@ -14,6 +15,9 @@ COMMANDS = {
     "replay": "Show a match message by message, with the times.",
     "log": "Show what happened in a league, event by event.",
     "export": "Write a league out: its files anew, or one document.",
+    "new": "Write a starter: a player, a referee, a game or a strategy of your own.",
+    "practice": "Let an agent that is running play against our strategies, and judge it.",
+    "grade": "Print the grades of a league that was played, as CSV.",
     "init": "Write the configuration files of a league.",
     "start": "Open a league that waits for other people's agents.",
     "manager": "Run a league manager alone.",
@@ -25,7 +29,7 @@ COMMANDS = {
     "stats": "Show one player's record in a running league.",
     "mcp": "Show, or call, the tools of every agent of a running league.",
     "mcp-bridge": "Bring a running league to MCP clients that have no HTTP.",
-    "schema": "Print the JSON Schema of every message, or of one.",
+    "schema": "Print the contract: JSON Schema of each message, OpenRPC or OpenAPI.",
 }
 _MODULES = {
     **dict.fromkeys(("manager", "referee", "player"), "agents"),
@@ -50,8 +54,8 @@ for _name, _help in COMMANDS.items():
     app.command(_path, name=_name, help=_help)
 
 
-def main() -> None:
-    """Run the command line; every ending is a sentence and an exit code."""
+def main(tokens: Sequence[str] | None = None) -> None:
+    """Run the command line, or *tokens* instead; every ending is a sentence and an exit code."""
     _stand_in_for_what_is_closed()
     if sys.stdout is None:
         print("error: nothing can be printed: stdout is closed", file=sys.stderr)
@@ -59,7 +63,7 @@ def main() -> None:
         sys.exit(3)
     try:
         try:
-            app()
+            app(tokens)
         finally:
             sys.stdout.flush()  # what is left to print may meet a closed pipe as well
     except BrokenPipeError:  # whoever read what we print has read enough

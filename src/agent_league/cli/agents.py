@@ -160,6 +160,7 @@ def referee(
     capacity: Annotated[int, Parameter(validator=Number(gte=1, lte=10))] | None = None,
     host: str | None = None,
     endpoint: str | None = None,
+    patient: Switch = False,
     shared: Path = SHARED,
     log_level: LogLevel = "INFO",
 ) -> None:
@@ -183,6 +184,8 @@ def referee(
         The address to listen at.
     endpoint
         The address that others reach it at, if that is another one.
+    patient
+        Wait for the league, if it is not there yet.
     shared
         The folder in which it keeps who it is, for when it is started again, and its log.
     log_level
@@ -205,6 +208,7 @@ def referee(
         patience=files.patience,
         retry=files.retry,
         memory=_memory(shared, "referee", sock, port),
+        patient=patient,
     )
     run(_member(plan, sock, Journals(shared / "logs", log_level)))
 
@@ -220,6 +224,7 @@ def player(
     seed: str | None = None,
     host: str | None = None,
     endpoint: str | None = None,
+    patient: Switch = False,
     shared: Path = SHARED,
     log_level: LogLevel = "INFO",
     mcp: str | None = None,
@@ -247,6 +252,8 @@ def player(
         The address to listen at.
     endpoint
         The address that others reach it at, if that is another one.
+    patient
+        Wait for the league, if it is not there yet.
     shared
         The folder in which it keeps who it is, for when it is started again, and its log.
     log_level
@@ -280,6 +287,7 @@ def player(
         patience=files.patience,
         retry=files.retry,
         memory=_memory(shared, "player", sock, port),
+        patient=patient,
     )
     stand_in = StandInPlan(replace(plan, game_types=games), mcp_command) if mcp_command else None
     return run(_member(stand_in or plan, sock, Journals(shared / "logs", log_level)))

@@ -56,7 +56,7 @@ def replay(
         Print one JSON document with every message in full.
     """
     folder = Folder(shared, store)
-    row = _named(folder, league)
+    row = named(folder, league)
     entries = run(_transcript(folder, row.league_id, match))
     if json:
         told = {"schema_version": 1, "league_id": row.league_id, "match_id": match}
@@ -120,7 +120,7 @@ def log(
     """
     folder = Folder(shared, store)
     wanted = _pattern(grep)
-    run(_logged(folder, _named(folder, league).league_id, wanted, follow=follow))
+    run(_logged(folder, named(folder, league).league_id, wanted, follow=follow))
 
 
 def _pattern(grep: str) -> re.Pattern[str]:
@@ -179,7 +179,7 @@ def export(
         Another store than the one in that folder.
     """
     folder = Folder(shared, store)
-    row = _named(folder, league)
+    row = named(folder, league)
     settings = LeagueSettings.read(row.settings)
     events = run(_all(folder, row.league_id))
     _EXPORTS[format](events, settings, shared)
@@ -212,10 +212,10 @@ def _as_csv(events: list[Event], settings: LeagueSettings, shared: Path) -> None
     told = season_document(_season(events, settings), 0.0)
     rows = csv.DictWriter(sys.stdout, list(told["matches"][0]) if told["matches"] else [])
     rows.writeheader()
-    rows.writerows({key: _cell(value) for key, value in row.items()} for row in told["matches"])
+    rows.writerows({key: cell(value) for key, value in row.items()} for row in told["matches"])
 
 
-def _cell(value: Any) -> str:
+def cell(value: Any) -> str:
     """Return *value* as a cell; text that a spreadsheet would take for a formula is quoted."""
     if value is None:
         return ""
@@ -231,7 +231,7 @@ def _as_jsonl(events: list[Event], settings: LeagueSettings, shared: Path) -> No
 _EXPORTS = {"files": _as_files, "json": _as_json, "csv": _as_csv, "jsonl": _as_jsonl}
 
 
-def _named(folder: Folder, league: str | None) -> LeagueRow:
+def named(folder: Folder, league: str | None) -> LeagueRow:
     """Return the league that was named, or the latest one."""
     rows = folder.leagues()
     found = [row for row in rows if league in (None, row.league_id)]

@@ -13,6 +13,7 @@ from agent_league.agent import NotAdmittedError
 from agent_league.hosting import AddressError
 from agent_league.local import AgentDiedError
 from agent_league.player import NoSuchStrategyError
+from agent_league.practice import AgentAbsentError
 from agent_league.protocol import LeagueError
 from agent_league.sdk import ConfigError
 from agent_league.store import StoreError
@@ -66,6 +67,10 @@ _ENDINGS: Mapping[type[Exception], tuple[Exit, Callable[[Exception], str]]] = Ma
         UsageError: (Exit.USAGE, lambda error: str(getattr(error, "hint", ""))),
         NoSuchStrategyError: (Exit.USAGE, lambda error: "see docs/writing-a-strategy.md"),
         NotAdmittedError: (Exit.NO, lambda error: "the league decides who may join, and when"),
+        AgentAbsentError: (
+            Exit.UNREACHABLE,
+            lambda error: "start the agent first; league new player NAME writes one",
+        ),
         NoAnswerError: (
             Exit.UNREACHABLE,
             lambda error: "is a league running there? start one with: league start",

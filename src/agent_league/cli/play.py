@@ -30,7 +30,7 @@ from agent_league.cli.orchestration import Orchestration, follow
 from agent_league.cli.paper import show
 from agent_league.cli.report import season_document, table
 from agent_league.cli.screen import Screen, screen_for
-from agent_league.cli.terms import Legs, Ports, Referees, Switch, terms
+from agent_league.cli.terms import Game, Legs, Ports, Referees, Switch, playing, terms
 from agent_league.hosting import run
 from agent_league.league import LeagueSettings
 from agent_league.league.season import Season
@@ -82,6 +82,7 @@ def play(
     referees: Referees | None = None,
     seed: str | None = None,
     legs: Legs = None,
+    game: Game = None,
     assign: Policy | None = None,
     port_base: Ports | None = None,
     display: Display | None = None,
@@ -108,6 +109,8 @@ def play(
         The same seed gives the same schedule, draws and standings.
     legs
         How often each pair meets.
+    game
+        What to play, if not what the files say: even_odd, tic_tac_toe, or one of your own.
     assign
         Which referee gets the next match.
     port_base
@@ -144,7 +147,7 @@ def play(
     if rows:
         earlier = f"{len(rows)} earlier league{'s' if len(rows) > 1 else ''}"
         print(f"{folder.name} holds {earlier}; this one is {league_id}.", file=sys.stderr)
-    settings = replace(plan.settings, league_id=league_id)
+    settings = playing(game, replace(plan.settings, league_id=league_id))
     plan = folder.saved(replace(plan, settings=settings, log_level=log_level))
     return play_out(plan, folder, display, json=json)
 

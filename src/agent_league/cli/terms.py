@@ -8,6 +8,8 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
+from agent_league.cli.endings import UsageError
+from agent_league.game import GAMES
 from agent_league.league import CLASS_LEAD, LeagueSettings
 from agent_league.sdk import ConfigLoader, LeagueConfig, settings
 from agent_league.sdk.layout import Layout
@@ -16,6 +18,7 @@ Players = Annotated[int, Parameter(validator=Number(gte=2, lte=1000))]
 Legs = Annotated[int, Parameter(validator=Number(gte=1, lte=10))] | None
 Ports = Annotated[int, Parameter(validator=Number(gte=0, lte=64000))]
 Referees = Annotated[int, Parameter(validator=Number(gte=1, lte=10))]
+Game = str | None
 Switch = Annotated[bool, Parameter(negative=())]
 
 
@@ -38,6 +41,24 @@ def terms(
     base = _from_files(shared, league_id, seed or str(secrets.randbelow(10**6)))
     most = max(base.max_players, players or 0)
     return replace(base, awaited_players=players, max_players=most, **given)
+
+
+def playing(game: Game, settings: LeagueSettings) -> LeagueSettings:
+    """Return *settings* for another game, if one is named; its options are then its own."""
+    if game is None or game == settings.game_type:
+        return settings
+    return replace(settings, game_type=known_game(game), options={})
+
+
+def known_game(game: str) -> str:
+    """Return *game* if it can be played; if not, say so before anything starts."""
+    if game not in GAMES:
+        raise UsageError(f"there is no game {game!r}", f"one of {', '.join(GAMES)}")
+    try:
+        GAMES[game]
+    except ImportError as error:
+        raise UsageError(f"the game {game!r} cannot be loaded: {error}") from error
+    return game
 
 
 def _from_files(shared: Path, league_id: str, seed: str) -> LeagueSettings:

@@ -1,5 +1,6 @@
 """The published contract: JSON Schema of every message, generated from the declarations."""
 
+from functools import cache
 from typing import Any
 
 import msgspec
@@ -10,6 +11,7 @@ from agent_league.protocol.reading import MESSAGES
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 
+@cache
 def schemas() -> dict[str, dict[str, Any]]:
     """Return one self-contained schema per message, by its name on the wire."""
     kinds: dict[str, type] = {**MESSAGES, "ACKNOWLEDGEMENT": Acknowledgement}
