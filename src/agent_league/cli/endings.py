@@ -10,6 +10,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from agent_league.agent import NotAdmittedError
+from agent_league.check import NobodyThereError, UnknownRoleError
 from agent_league.hosting import AddressError
 from agent_league.local import AgentDiedError
 from agent_league.player import NoSuchStrategyError
@@ -66,6 +67,14 @@ _ENDINGS: Mapping[type[Exception], tuple[Exit, Callable[[Exception], str]]] = Ma
         UsageError: (Exit.USAGE, lambda error: str(getattr(error, "hint", ""))),
         NoSuchStrategyError: (Exit.USAGE, lambda error: "see docs/writing-a-strategy.md"),
         NotAdmittedError: (Exit.NO, lambda error: "the league decides who may join, and when"),
+        NobodyThereError: (
+            Exit.UNREACHABLE,
+            lambda error: "start the agent first, or give the address that it listens at",
+        ),
+        UnknownRoleError: (
+            Exit.PROTOCOL,
+            lambda error: "say what it is with --role player, --role referee or --role manager",
+        ),
         NoAnswerError: (
             Exit.UNREACHABLE,
             lambda error: "is a league running there? start one with: league start",

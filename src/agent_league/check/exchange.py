@@ -1,0 +1,100 @@
+"""One request of the check and what came back, and the pure reading of it."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import cached_property
+
+import msgspec
+
+from agent_league.transport import LateError, NoAnswerError
+from agent_league.transport.exchange import Answer
+from agent_league.vocabulary import Json
+
+OK = 299
+"""The last of the statuses by which HTTP says yes."""
+COMPLAINTS = frozenset({"LEAGUE_ERROR", "GAME_ERROR"})
+Complaint = str | None
+"""What is wrong, or None."""
+
+
+@dataclass(frozen=True)
+class Exchange:
+    """A body that was sent, the answer to it or why there is none, and how long that took."""
+
+    url: str
+    sent: bytes
+    answer: Answer | None
+    failure: NoAnswerError | None
+    seconds: float
+    allowed: float
+    """How many seconds the protocol gives to answer."""
+
+    @property
+    def late(self) -> bool:
+        return isinstance(self.failure, LateError)
+
+    @cached_property
+    def asked(self) -> Json:
+        """The message that was sent; empty if it was not one."""
+        frame = _parsed(self.sent)
+        params = frame.get("params") if isinstance(frame, dict) else None
+        return params if isinstance(params, dict) else {}
+
+    @cached_property
+    def frame(self) -> Json:
+        """The answer as JSON; None if it is not an object, or there is none."""
+        read = _parsed(self.answer.body) if self.answer else None
+        return read if isinstance(read, dict) else None
+
+    @property
+    def error(self) -> Json:
+        """The error of the frame; None if it has none."""
+        return self.frame.get("error") if self.frame else None
+
+    @cached_property
+    def message(self) -> Json:
+        """The message that came back, framed or bare; None if there is none to be read."""
+        if self.frame is None or self.error:
+            return None
+        found = self.frame.get("result") if "result" in self.frame else self.frame
+        return found if isinstance(found, dict) else None
+
+    @property
+    def refused(self) -> bool:
+        """Whether the answer says that something was wrong with the request."""
+        if self.answer is None:
+            return False
+        said = (self.message or {}).get("message_type")
+        return bool(self.answer.status > OK or self.error or said in COMPLAINTS)
+
+    def problem(self) -> Complaint:
+        """Say why there is nothing to be read in the answer."""
+        if self.failure is not None:
+            return f"no answer: {self.failure}"
+        if self.frame is None:
+            status = self.answer.status if self.answer else 0
+            return f"HTTP {status} with a body that is not a JSON object"
+        return None
+
+    def error_code(self) -> Json:
+        """Return the league's code of the refusal (E003), wherever the answer carries it."""
+        data = self.error.get("data") if isinstance(self.error, dict) else self.message
+        return data.get("error_code") if isinstance(data, dict) else None
+
+
+def _parsed(raw: bytes) -> Json:
+    try:
+        return msgspec.json.decode(raw)
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+        return None
+
+
+def first_wrong(
+    exchanges: Iterable[Exchange], complain: Callable[[Exchange], Complaint]
+) -> tuple[Exchange, str] | None:
+    """Return the first exchange that *complain* objects to, and what it says."""
+    for exchange in exchanges:
+        said = complain(exchange)
+        if said:
+            return exchange, said
+    return None
