@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from agent_league.transport.exchange import Answer
+from agent_league.transport.http_client import HttpClient
 
 Body = dict[str, Any]
 STAMP = {"protocol": "league.v2", "sender": "player:P05", "timestamp": "2025-01-15T10:30:00Z"}
@@ -40,6 +41,27 @@ class RefusalError(Exception):
 class PlainPlayer:
     """A right player, in as few lines as it takes."""
 
+    name = "P05"
+    meta: Mapping[str, Any] = {}
+
+    async def register(self, league: str, url: str) -> None:
+        """Join a league, and go by the name that it gives."""
+        own = {"display_name": "Plain", "version": "1.0.0", "game_types": ["even_odd"]}
+        meta = {**own, "contact_endpoint": url, **self.meta}
+        request = {**STAMP, "conversation_id": "conv-1", "message_type": "LEAGUE_REGISTER_REQUEST"}
+        frame = {"jsonrpc": "2.0", "method": "register_player", "id": 1}
+        body = {**frame, "params": self.enrolled({**request, "player_meta": meta})}
+        wire = HttpClient()
+        answer = await wire.post(league, json.dumps(body).encode(), 5.0)
+        self.name = self.called(json.loads(answer.body)["result"])
+        await wire.close()
+
+    def enrolled(self, request: Body) -> Body:
+        return request
+
+    def called(self, registered: Body) -> str:
+        return str(registered["player_id"])
+
     async def __call__(self, body: bytes) -> Answer:
         frame: Body = {}
         try:
@@ -62,7 +84,8 @@ class PlainPlayer:
 
     def reply(self, said: Body) -> Body:
         copied = {key: said[key] for key in ("match_id", "conversation_id", "auth_token")}
-        made = {**STAMP, **copied, **FIELDS[said["message_type"]]}
+        own = {"sender": f"player:{self.name}", "player_id": self.name}
+        made = {**STAMP, **copied, **FIELDS[said["message_type"]], **own}
         if "accept" in made:
             made["accept"] = said["game_type"] == "even_odd"
         return made
@@ -114,6 +137,27 @@ def refusing(kind: str) -> type[PlainPlayer]:
             return await super().result(frame)
 
     return Crooked
+
+
+def having(**wrong: Any) -> type[PlainPlayer]:
+    """Return a player that registers with this in its `player_meta`."""
+
+    class Crooked(PlainPlayer):
+        meta: Mapping[str, Any] = wrong
+
+    return Crooked
+
+
+class Unstamped(PlainPlayer):
+    def enrolled(self, request: Body) -> Body:
+        return {key: value for key, value in request.items() if key != "timestamp"}
+
+
+class Stubborn(PlainPlayer):
+    """Goes on under the name it gave itself."""
+
+    def called(self, registered: Body) -> str:
+        return self.name
 
 
 class Webpage(PlainPlayer):
@@ -247,6 +291,12 @@ CROOKED: Mapping[str, Callable[[], PlainPlayer]] = {
     "frame.wrong-case": silent_on(_is("choose_parity_call")),
     "frame.non-utc-time": Fragile,
     "frame.huge-body": silent_on(lambda said: "padding" in said),
+    "register.envelope": Unstamped,
+    "register.display-name": having(display_name=""),
+    "register.version": having(version="1"),
+    "register.game-types": having(game_types="even_odd"),
+    "register.contact-endpoint": having(contact_endpoint="mcp://me"),
+    "register.id-used": Stubborn,
     "player.envelope.protocol": replying(INVITED, protocol="league.v3"),
     "player.envelope.sender": replying(CALLED, sender="P05"),
     "player.envelope.timestamp": replying(INVITED, timestamp="2025-01-15T10:30:00+02:00"),

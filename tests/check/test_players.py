@@ -1,16 +1,15 @@
 """Every rule for players, against players that keep it and the one that does not."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 
 import pytest
 
 from agent_league.check import RULES, Finding, Mark, Order, Report, checked
 from agent_league.hosting import LOOPBACK, PlayerPlan, bound, url_of
 from agent_league.protocol import Patience, Role
-from agent_league.transport.exchange import Answer
 from agent_league.transport.http_client import HttpClient
-from agent_league.transport.http_server import HttpServer, Site
+from agent_league.transport.http_server import HttpServer
 from check.crooked_player import CROOKED, PlainPlayer
 from scripted import hosted
 
@@ -18,19 +17,31 @@ HASTY = Patience(join=0.4, move=0.4, game_over=0.4, generic=0.4)
 OF_PLAYERS = [rule for rule in RULES if Role.PLAYER in rule.roles]
 
 
-def quiet(doing: str) -> None:
-    """Show nothing."""
+class Herald:
+    """Hears from the progress of a check where its own league listens."""
+
+    def __init__(self) -> None:
+        self.league: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+
+    def __call__(self, doing: str) -> None:
+        if "register at" in doing:
+            self.league.set_result(doing.rsplit(maxsplit=1)[-1])
 
 
-def report_on(site: Site, role: Role | None = None, games: int = 4) -> Report:
-    """Check an agent over real HTTP."""
+def report_on(player: PlainPlayer, role: Role | None = None, *, registers: bool = False) -> Report:
+    """Check a player over real HTTP."""
 
     async def main() -> Report:
-        sock = bound(LOOPBACK, 0)
+        sock, herald = bound(LOOPBACK, 0), Herald()
         url = url_of(sock)
-        server = await HttpServer.start(site, sock)
+        server = await HttpServer.start(hosted(player), sock)
+        port = 0 if registers else None
+        order = Order(url, role, games=4, patience=HASTY, league_port=port)
+        check = asyncio.ensure_future(checked(order, herald))
         try:
-            return await checked(Order(url, role, games=games, patience=HASTY), quiet)
+            if registers:
+                await player.register(await herald.league, url)
+            return await check
         finally:
             await server.close(0.1)
 
@@ -45,18 +56,16 @@ def finding_of(report: Report, rule_id: str) -> Finding:
     return next(finding for finding in report.findings if finding.rule.id == rule_id)
 
 
-def site_of(answer: Callable[[bytes], Answer | Awaitable[Answer]]) -> Site:
-    return hosted(answer)
-
-
 def test_our_player_keeps_every_rule() -> None:
     async def main() -> Report:
-        sock, wire = bound(LOOPBACK, 0), HttpClient()
+        sock, wire, herald = bound(LOOPBACK, 0), HttpClient(), Herald()
         url = url_of(sock)
-        player = PlayerPlan("http://127.0.0.1:1/mcp", url, player_id="P03").member(wire)
+        check = asyncio.ensure_future(checked(Order(url, games=50, league_port=0), herald))
+        player = PlayerPlan(await herald.league, url).member(wire)
         server = await HttpServer.start(player.site(), sock)
         try:
-            return await checked(Order(url, games=50), quiet)
+            await player.register()
+            return await check
         finally:
             await server.close(0.1)
             await player.close()
@@ -71,15 +80,24 @@ def test_our_player_keeps_every_rule() -> None:
 
 
 def test_a_strangers_right_player_keeps_every_rule() -> None:
-    report = report_on(site_of(PlainPlayer()))
+    report = report_on(PlainPlayer(), registers=True)
     assert report.role is Role.PLAYER
     assert marked(report, Mark.BROKEN) == []
     assert marked(report, Mark.UNJUDGED) == []
 
 
+def test_a_player_that_does_not_introduce_itself_is_found_out_by_asking() -> None:
+    report = report_on(PlainPlayer())
+    assert report.role is Role.PLAYER
+    registration = [rule.id for rule in OF_PLAYERS if rule.id.startswith("register.")]
+    assert marked(report, Mark.UNJUDGED) == registration
+    assert report.passed
+
+
 @pytest.mark.parametrize("rule_id", [rule.id for rule in OF_PLAYERS])
 def test_a_rule_catches_the_player_that_breaks_it_and_no_other_rule_does(rule_id: str) -> None:
-    report = report_on(site_of(CROOKED[rule_id]()), Role.PLAYER)
+    registers = rule_id.startswith("register.")
+    report = report_on(CROOKED[rule_id](), Role.PLAYER, registers=registers)
     assert marked(report, Mark.BROKEN) == [rule_id]
     assert not report.passed
     verdict = finding_of(report, rule_id).verdict

@@ -3,15 +3,13 @@
 import asyncio
 from itertools import count
 
-import msgspec
-
+from agent_league.check.bad_input import framed, method_of
 from agent_league.check.exchange import Exchange
 from agent_league.protocol import TOOLS, Patience, name
 from agent_league.transport import NoAnswerError
 from agent_league.transport.exchange import Answer, Post
 from agent_league.vocabulary import Json
 
-_METHODS = {name(kind): tool for tool, kind in TOOLS.items()}
 _WAITS = {name(kind): kind.route.wait for kind in TOOLS.values()}
 
 
@@ -26,11 +24,9 @@ class Caller:
 
     async def say(self, message: Json, id: Json = None) -> Exchange:  # noqa: A002 - as in the frame
         """Send *message* in its frame, by the name of its tool."""
-        kind = message.get("message_type", "")
-        method = _METHODS.get(str(kind).upper(), str(kind) or "nothing")
+        kind = message.get("message_type")
         number = next(self._numbers) if id is None else id
-        frame = {"jsonrpc": "2.0", "method": method, "params": message, "id": number}
-        return await self.send(msgspec.json.encode(frame), self.allowed(kind))
+        return await self.send(framed(method_of(kind), message, number), self.allowed(kind))
 
     def allowed(self, kind: Json) -> float:
         wait = _WAITS.get(str(kind).upper(), "generic")

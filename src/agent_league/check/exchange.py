@@ -37,8 +37,8 @@ class Exchange:
     def asked(self) -> Json:
         """The message that was sent; empty if it was not one."""
         frame = _parsed(self.sent)
-        params = frame.get("params") if isinstance(frame, dict) else None
-        return params if isinstance(params, dict) else {}
+        found = frame.get("params", frame) if isinstance(frame, dict) else None
+        return found if isinstance(found, dict) else {}
 
     @cached_property
     def frame(self) -> Json:
@@ -60,6 +60,12 @@ class Exchange:
         return found if isinstance(found, dict) else None
 
     @property
+    def told(self) -> Json:
+        """The message that came back, be it the reply or the one inside an error."""
+        found = self.error.get("data") if isinstance(self.error, dict) else self.message
+        return found if isinstance(found, dict) else {}
+
+    @property
     def refused(self) -> bool:
         """Whether the answer says that something was wrong with the request."""
         if self.answer is None:
@@ -78,8 +84,7 @@ class Exchange:
 
     def error_code(self) -> Json:
         """Return the league's code of the refusal (E003), wherever the answer carries it."""
-        data = self.error.get("data") if isinstance(self.error, dict) else self.message
-        return data.get("error_code") if isinstance(data, dict) else None
+        return self.told.get("error_code")
 
 
 def _parsed(raw: bytes) -> Json:

@@ -1,5 +1,6 @@
 """What the check says in the names of a league and a referee that nobody else has."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
@@ -11,12 +12,15 @@ from agent_league.protocol import Message, Patience, Role, Stamp
 from agent_league.protocol.complaints import GameComplaint, LeagueComplaint, RetryInfo
 from agent_league.protocol.fields import VERSION
 from agent_league.protocol.play import (
+    Contestant,
     GameOver,
     GameResult,
     Invitation,
     MoveContext,
     ParityCall,
     Record,
+    Retry,
+    StartMatch,
 )
 from agent_league.protocol.rounds import (
     AnnouncedMatch,
@@ -52,6 +56,9 @@ class Letters:
 
     clock: Clock = system_clock
     move_window: float = MOVE_WINDOW
+    join_window: float = 1.0
+    """How long a referee that reads our orders waits for a player that is silent on purpose."""
+    retry_delay: float = 0.2
 
     def invitation(self, match_id: str, **changes: Json) -> Json:
         return _plain(
@@ -158,6 +165,28 @@ class Letters:
             error_description="PLAYER_NOT_REGISTERED",
             error_name="PLAYER_NOT_REGISTERED",
             original_message_type="LEAGUE_QUERY",
+        )
+
+    def order(
+        self, match_id: str, players: Sequence[Contestant], proof: str, **changes: Json
+    ) -> Json:
+        """Return the order to a referee to run a match; *proof* shows that the league wrote it."""
+        stamp = self.stamp(Role.LEAGUE, f"conv-{match_id.lower()}-check")
+        return _plain(
+            StartMatch(
+                **stamp,
+                auth_token=proof,
+                league_id=LEAGUE_ID,
+                round_id=FIRST_ROUND,
+                match_id=match_id,
+                game_type=GAME,
+                players=list(players),
+                ticket=TICKET,
+                seed=f"check-{match_id}",
+                patience=Patience(join=self.join_window),
+                retry=Retry(base_delay=self.retry_delay),
+            ),
+            changes,
         )
 
     def stamp(self, sender: str, conversation_id: str) -> Stamp:

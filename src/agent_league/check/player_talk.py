@@ -3,22 +3,18 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 
-import msgspec
-
+from agent_league.check.bad_input import spoiled
 from agent_league.check.caller import Caller
 from agent_league.check.exchange import Exchange
 from agent_league.check.letters import Letters, match_name
-from agent_league.check.seen import Game, PlayerSeen, Trial
-from agent_league.vocabulary import Json
+from agent_league.check.seen import Game, PlayerSeen, Progress, Trial
 
 AT_ONCE = 10
+TELL_EVERY = 10
 REPEATS = 8
 """A player that chooses anew each time is found out but once in 256 checks."""
-HUGE = 1 << 20
 UNKNOWN_ID = "P01"
 SERIES_FROM, TOGETHER_FROM, REPEATS_FROM, TRIALS_FROM = 100, 20, 40, 60
-
-Progress = Callable[[str], None]
 
 
 class PlayerTalk:
@@ -92,7 +88,7 @@ class PlayerTalk:
         match_id = match_name(TRIALS_FROM)
         call = letters.move_call(match_id, self._player_id)
         seen.string_id = await self._caller.say(letters.invitation(match_id), id="check-1")
-        for name, body in bad_input(call, letters.invitation(match_id)).items():
+        for name, body in spoiled(call, required="match_id").items():
             bad = await self._caller.send(body)
             after = await self._caller.say(letters.invitation(match_id))
             seen.trials[name] = Trial(bad, after)
@@ -125,7 +121,8 @@ class PlayerTalk:
 
     async def _series(self, games: int) -> None:
         for number in range(games):
-            self._progress(f"game {number + 1} of {games}")
+            if number % TELL_EVERY == 0:
+                self._progress(f"game {number + 1} of {games} in a row")
             game = await self._game(match_name(SERIES_FROM + number))
             self._seen.series.append(game)
             if not game.whole:
@@ -135,22 +132,3 @@ class PlayerTalk:
 def _said_id(ack: Exchange) -> str | None:
     said = (ack.message or {}).get("player_id")
     return said if isinstance(said, str) and said else None
-
-
-def bad_input(call: Json, invitation: Json) -> dict[str, bytes]:
-    """Return what no agent should stumble over, by its name."""
-    without_match = {key: value for key, value in call.items() if key != "match_id"}
-    return {
-        "broken json": b'{"jsonrpc": "2.0", "method": "choose_parity", "params": {',
-        "unknown method": _framed("fly_to_the_moon", {"height": 384400}),
-        "missing field": _framed("choose_parity", without_match),
-        "wrong case": _framed("choose_parity", {**call, "message_type": "choose_parity_call"}),
-        "non-utc time": _framed(
-            "handle_game_invitation", {**invitation, "timestamp": "2025-01-15T10:30:00+02:00"}
-        ),
-        "huge body": _framed("choose_parity", {**call, "padding": "x" * HUGE}),
-    }
-
-
-def _framed(method: str, params: Json) -> bytes:
-    return msgspec.json.encode({"jsonrpc": "2.0", "method": method, "params": params, "id": 4711})

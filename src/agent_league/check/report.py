@@ -65,7 +65,10 @@ class Report:
         """Return the points for protocol compliance, and what they are called."""
         gravities = {finding.rule.gravity for finding in self.broken}
         worst = next((gravity for gravity in POINTS if gravity in gravities), None)
-        return (POINTS[worst], worst.value) if worst else (FULL, PERFECT)
+        if worst:
+            return POINTS[worst], worst.value
+        left = self.totals[Mark.UNJUDGED]
+        return FULL, f"{PERFECT} in what was judged" if left else PERFECT
 
 
 def document(report: Report) -> dict[str, Any]:

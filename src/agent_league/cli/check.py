@@ -17,7 +17,7 @@ from agent_league.check import junit as junit_xml
 from agent_league.check.report import FULL
 from agent_league.cli.endings import Exit
 from agent_league.cli.terms import Switch
-from agent_league.hosting import run
+from agent_league.hosting import LOOPBACK, run
 from agent_league.protocol import Role
 
 RoleName = Literal["player", "referee", "manager"]
@@ -37,6 +37,10 @@ def check(
     role: RoleName | None = None,
     games: Annotated[int, Parameter(validator=Number(gte=1, lte=10_000))] = 50,
     timeout: Annotated[float, Parameter(validator=Number(gt=0))] = 120.0,
+    league_port: Annotated[int, Parameter(validator=Number(gte=0, lte=65535))] | None = None,
+    host: str = LOOPBACK,
+    allow_registration: Switch = False,
+    players: Annotated[int, Parameter(validator=Number(gte=2, lte=100))] = 2,
     farewell: bool = True,
     json: Switch = False,
     junit: Path | None = None,
@@ -54,6 +58,15 @@ def check(
         How many games are played in a row.
     timeout
         How many seconds the whole check may take.
+    league_port
+        Open a league of the check's own at this port, for the agent to register at; a referee
+        takes matches, and reports, only there. Start the check first, then the agent.
+    host
+        The address at which that league listens.
+    allow_registration
+        Send a referee and players of the check into a league that is checked. They stay in it.
+    players
+        How many players that is.
     farewell
         Tell a player at the end that the league is over, which may stop it.
     json
@@ -69,6 +82,9 @@ def check(
         games=games,
         timeout=timeout,
         farewell=farewell,
+        league_port=league_port,
+        host=host,
+        players=players if allow_registration else 0,
     )
     screen = Progress(shown=not quiet)
     try:
