@@ -1,6 +1,5 @@
 """How an agent did, as people and programs read it. Pure."""
 
-import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -8,14 +7,11 @@ from types import MappingProxyType
 from typing import Any
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
-import msgspec
-
 from agent_league.check.exchange import Exchange
+from agent_league.check.masking import shown
 from agent_league.check.rule import Gravity, Mark, Rule, Verdict
 from agent_league.check.sections import SECTIONS
 from agent_league.protocol import Role
-from agent_league.protocol.reading import SECRETS
-from agent_league.vocabulary import Json
 
 SCHEMA_VERSION = 1
 PERFECT, FULL = "perfect compliance", 40
@@ -23,8 +19,6 @@ POINTS: Mapping[Gravity, int] = MappingProxyType(
     {Gravity.CRITICAL: 0, Gravity.MAJOR: 10, Gravity.MINOR: 30}
 )
 """000, Grading Criteria, 1. Protocol Compliance; the gravest violation decides."""
-LONGEST = 600
-_TOKEN = re.compile(rb"\b(tok|tkt)[_-][\w.~-]+")
 
 
 @dataclass(frozen=True)
@@ -120,35 +114,6 @@ def answer_shown(proof: Exchange) -> str:
     if proof.answer is None:
         return f"none: {proof.failure}" if proof.failure else "none"
     return f"HTTP {proof.answer.status} {shown(proof.answer.body)}".rstrip()
-
-
-def shown(raw: bytes) -> str:
-    """Return a body as it may be printed: without secrets, in one line, and not too long."""
-    try:
-        raw = msgspec.json.encode(_masked(msgspec.json.decode(raw)))
-    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
-        raw = _TOKEN.sub(rb"\1_...", raw)
-    text = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in _text(raw))
-    return text if len(text) <= LONGEST else f"{text[:LONGEST]}... ({len(raw)} bytes)"
-
-
-def _text(raw: bytes) -> str:
-    return (
-        raw[: 2 * LONGEST].decode("utf-8", "replace")
-        if len(raw) > LONGEST
-        else raw.decode("utf-8", "replace")
-    )
-
-
-def _masked(value: Json) -> Json:
-    if isinstance(value, dict):
-        return {
-            key: "..." if key in SECRETS and inner else _masked(inner)
-            for key, inner in value.items()
-        }
-    if isinstance(value, list):
-        return [_masked(inner) for inner in value]
-    return value
 
 
 def junit(report: Report) -> bytes:

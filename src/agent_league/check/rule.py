@@ -7,6 +7,7 @@ from types import ModuleType
 from typing import Any
 
 from agent_league.check.exchange import Exchange
+from agent_league.check.masking import plain
 from agent_league.protocol import Role
 
 
@@ -39,11 +40,11 @@ KEPT = Verdict(Mark.KEPT)
 
 
 def broken(why: str, proof: Exchange | None = None) -> Verdict:
-    return Verdict(Mark.BROKEN, why, proof)
+    return Verdict(Mark.BROKEN, plain(why), proof)
 
 
 def unjudged(why: str) -> Verdict:
-    return Verdict(Mark.UNJUDGED, why)
+    return Verdict(Mark.UNJUDGED, plain(why))
 
 
 Judge = Callable[[Any], Verdict]

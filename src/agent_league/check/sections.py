@@ -5,12 +5,11 @@ from types import MappingProxyType
 
 SECTIONS: Mapping[str, str] = MappingProxyType(
     {
-        "000 Critical Requirements": "league.v1, MUST HAVE (Disqualification if missing)",
-        "000 Grading Criteria": "league.v1, Protocol Compliance (40 points)",
-        "000 Phase 1": "league.v1, Phase 1: Private League (Development)",
-        "000 Required Capabilities": "league.v1, 2. Required Capabilities",
-        "001 Game Rules": "league.v2, Game Rules: Even/Odd",
-        "001 Required Tools": "league.v2, Required Tools per Agent",
+        "000 Critical Requirements": "MUST HAVE (Disqualification if missing)",
+        "000 Phase 1": "Phase 1: Private League (Development)",
+        "000 Required Capabilities": "Required Capabilities",
+        "001 Game Rules": "Game Rules: Even/Odd",
+        "001 Required Tools": "Required Tools per Agent",
         "002 1.3": "HTTP Transport on Localhost",
         "002 1.4": "JSON-RPC 2.0 Message Structure",
         "002 2.4.1": "Required Envelope Fields",
@@ -54,7 +53,6 @@ SECTIONS: Mapping[str, str] = MappingProxyType(
         "003 9.1.3": "LEAGUE_ERROR, Common League Error Codes",
         "003 9.2": "GAME_ERROR",
         "003 9.2.4": "GAME_ERROR, Retry Logic",
-        "003 10.4": "Time Format Requirements",
         "003 10.5": "Critical Validation Rules",
         "003 14.1": "Message Size Limits",
         "003 14.4": "Field Validation",

@@ -107,23 +107,22 @@ def _address(url: str) -> str:
 
 
 class Progress:
-    """What is being done right now: one line that is overwritten, on a terminal only."""
+    """What is being done right now: one line that is overwritten, or plain ones, on stderr."""
 
     def __init__(self, *, shown: bool) -> None:
-        console = Console(stderr=True)
-        self._status = (
-            console.status("looking who is there") if shown and console.is_terminal else None
-        )
-        if self._status is not None:
+        self._console = Console(stderr=True, quiet=not shown)
+        self._status = self._console.status("looking who is there")
+        if self._console.is_terminal:
             self._status.start()
 
     def say(self, doing: str) -> None:
-        if self._status is not None:
-            self._status.update(doing)
+        if self._console.is_terminal:
+            self._status.update(Text(doing))
+        else:
+            self._console.print(Text(doing))
 
     def close(self) -> None:
-        if self._status is not None:
-            self._status.stop()
+        self._status.stop()
 
 
 def _write(file: Path, report: Report) -> None:
