@@ -4,44 +4,23 @@ import asyncio
 from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass, field
 
-from agent_league.check import (
-    frame_rules,
-    manager_notices,
-    manager_rules,
-    player_endurance,
-    player_rules,
-    referee_rules,
-    referee_trouble,
-    register_rules,
-)
-from agent_league.check.caller import Caller
 from agent_league.check.exchange import Exchange
 from agent_league.check.letters import Letters
-from agent_league.check.manager_talk import ManagerTalk
-from agent_league.check.player_talk import PlayerTalk
-from agent_league.check.reception import GIVEN, Reception
-from agent_league.check.referee_talk import RefereeTalk
 from agent_league.check.report import Finding, Report
-from agent_league.check.roles import find_role
-from agent_league.check.rule import Rule, declared_in
+from agent_league.check.rules import RULES
 from agent_league.check.seen import ManagerSeen, PlayerSeen, Progress, RefereeSeen, Seen
+from agent_league.check.talks.caller import Caller
+from agent_league.check.talks.manager import ManagerTalk
+from agent_league.check.talks.player import PlayerTalk
+from agent_league.check.talks.reception import GIVEN, Reception
+from agent_league.check.talks.referee import RefereeTalk
+from agent_league.check.talks.roles import find_role
 from agent_league.clock import Clock, system_clock
 from agent_league.hosting import LOOPBACK
 from agent_league.protocol import Patience, Role
 from agent_league.transport import UnreachableError
 from agent_league.transport.http_client import HttpClient
 
-MODULES = (
-    frame_rules,
-    register_rules,
-    player_rules,
-    player_endurance,
-    referee_rules,
-    referee_trouble,
-    manager_rules,
-    manager_notices,
-)
-RULES: tuple[Rule, ...] = tuple(declared_in(*MODULES))
 GAMES_IN_A_ROW = 50
 LOOK_AGAIN = 0.1
 

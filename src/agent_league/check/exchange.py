@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import msgspec
 
@@ -85,6 +86,21 @@ class Exchange:
     def error_code(self) -> Json:
         """Return the league's code of the refusal (E003), wherever the answer carries it."""
         return self.told.get("error_code")
+
+
+class Heard(NamedTuple):
+    """A message that a stand-in was sent, and when."""
+
+    at: float
+    exchange: Exchange
+
+    @property
+    def message(self) -> Json:
+        return self.exchange.asked
+
+    @property
+    def kind(self) -> str:
+        return str(self.message.get("message_type"))
 
 
 def _parsed(raw: bytes) -> Json:

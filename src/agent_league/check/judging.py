@@ -110,6 +110,16 @@ def taken(exchange: Exchange) -> Complaint:
     return exchange.problem()
 
 
+def refusal(order: Exchange) -> Complaint:
+    """Say why the referee does not take a match, if it does not."""
+    message = order.message or {}
+    if order.refused:
+        return "it answered with an error"
+    if message.get("status") == "REJECTED" or message.get("accept") is False:
+        return f"it rejected the match: {message.get('reason')}"
+    return None
+
+
 def _said(exchange: Exchange) -> str:
     error = exchange.error
     if isinstance(error, dict):

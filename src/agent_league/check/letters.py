@@ -38,10 +38,13 @@ from agent_league.vocabulary import Json
 LEAGUE_ID = "league_check"
 REFEREE_ID = "REF99"
 OPPONENT = "P98"
+PLAYERS = ("P91", "P92")
+"""Those that the check sends into a referee's matches."""
 TICKET = "tkt_of_the_check"
 FIRST_ROUND = 901
 """Far above the rounds of a real league, so that no match of one is mistaken for ours."""
 GAME = "even_odd"
+QUERIES = ("GET_STANDINGS", "GET_SCHEDULE", "GET_NEXT_MATCH", "GET_PLAYER_STATS")
 MOVE_WINDOW = Patience().move
 
 

@@ -4,8 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from agent_league.check.exchange import Exchange
-from agent_league.check.stand_ins import Heard
+from agent_league.check.exchange import Exchange, Heard
 from agent_league.vocabulary import Json
 
 Progress: TypeAlias = Callable[[str], None]

@@ -2,7 +2,7 @@
 
 from agent_league.check.exchange import Exchange
 from agent_league.check.letters import LEAGUE_ID, Letters
-from agent_league.check.stand_ins import StandIn
+from agent_league.check.talks.stand_ins import StandIn
 from agent_league.protocol import Role, tokens
 from agent_league.vocabulary import Json
 

@@ -5,18 +5,17 @@ from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from typing import Any
 
-from agent_league.check.bad_input import spoiled
-from agent_league.check.caller import Caller
-from agent_league.check.letters import GAME, Letters
+from agent_league.check.letters import GAME, QUERIES, Letters
 from agent_league.check.seen import ManagerSeen, Progress, Trial
-from agent_league.check.stand_ins import StandIn
+from agent_league.check.talks.bad_input import spoiled
+from agent_league.check.talks.caller import Caller
+from agent_league.check.talks.stand_ins import StandIn
 from agent_league.hosting import LOOPBACK
 from agent_league.protocol import Role
 from agent_league.vocabulary import Json
 
 NO_TOKEN = "tok_P00_not-a-token-of-yours"
 NOBODY = "P99999"
-QUERIES = ("GET_STANDINGS", "GET_SCHEDULE", "GET_NEXT_MATCH", "GET_PLAYER_STATS")
 OF_PLAYERS = ("GET_NEXT_MATCH", "GET_PLAYER_STATS")
 
 

@@ -7,11 +7,10 @@ import asyncio
 import inspect
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from typing import NamedTuple
 
 import msgspec
 
-from agent_league.check.exchange import Exchange
+from agent_league.check.exchange import Exchange, Heard
 from agent_league.hosting import bound, url_of
 from agent_league.transport.exchange import Answer
 from agent_league.transport.http_server import HttpServer, Site
@@ -20,21 +19,6 @@ from agent_league.vocabulary import Json
 LIMIT = 1 << 22
 Reply = Callable[[Json], Json | Awaitable[Json]]
 """Returns the result for a message, or waits with it."""
-
-
-class Heard(NamedTuple):
-    """A message that a stand-in was sent, and when."""
-
-    at: float
-    exchange: Exchange
-
-    @property
-    def message(self) -> Json:
-        return self.exchange.asked
-
-    @property
-    def kind(self) -> str:
-        return str(self.message.get("message_type"))
 
 
 class StandIn:

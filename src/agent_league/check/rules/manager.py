@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 from agent_league.check.exchange import Complaint, Exchange
 from agent_league.check.judging import is_text, is_utc, judged, taken, wants
-from agent_league.check.manager_talk import QUERIES
+from agent_league.check.letters import QUERIES
 from agent_league.check.rule import KEPT, Gravity, Rule, Verdict, broken, rule, unjudged
 from agent_league.check.seen import ManagerSeen
 from agent_league.protocol import Role

@@ -3,11 +3,11 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 
-from agent_league.check.bad_input import spoiled
-from agent_league.check.caller import Caller
 from agent_league.check.exchange import Exchange
 from agent_league.check.letters import Letters, match_name
 from agent_league.check.seen import Game, PlayerSeen, Progress, Trial
+from agent_league.check.talks.bad_input import spoiled
+from agent_league.check.talks.caller import Caller
 
 AT_ONCE = 10
 TELL_EVERY = 10

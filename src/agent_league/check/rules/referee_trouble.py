@@ -1,11 +1,10 @@
 """The rules of a match that does not go well, and of many of them."""
 
 from agent_league.check.exchange import Complaint, Exchange
-from agent_league.check.judging import judged
-from agent_league.check.referee_rules import CALLED, INVITED, OVER, of_bouts
-from agent_league.check.referee_talk import refusal
+from agent_league.check.judging import judged, refusal
+from agent_league.check.letters import PLAYERS
 from agent_league.check.rule import KEPT, Gravity, Verdict, broken, rule, unjudged
-from agent_league.check.seats import PLAYERS
+from agent_league.check.rules.referee import CALLED, INVITED, OVER, of_bouts
 from agent_league.check.seen import Bout, RefereeSeen
 from agent_league.protocol import Role
 

@@ -3,8 +3,8 @@
 import asyncio
 from itertools import count
 
-from agent_league.check.bad_input import framed, method_of
 from agent_league.check.exchange import Exchange
+from agent_league.check.talks.bad_input import framed, method_of
 from agent_league.protocol import TOOLS, Patience, name
 from agent_league.transport import NoAnswerError
 from agent_league.transport.exchange import Answer, Post

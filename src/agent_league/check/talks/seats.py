@@ -5,13 +5,11 @@ from collections import Counter, defaultdict
 from contextlib import suppress
 from dataclasses import dataclass
 
-from agent_league.check.letters import TICKET, Letters
-from agent_league.check.stand_ins import StandIn
+from agent_league.check.letters import PLAYERS, TICKET, Letters
+from agent_league.check.talks.stand_ins import StandIn
 from agent_league.clock import written
 from agent_league.protocol.play import Contestant
 from agent_league.vocabulary import Json
-
-PLAYERS = ("P91", "P92")
 
 
 @dataclass(frozen=True)

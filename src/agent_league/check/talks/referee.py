@@ -3,13 +3,14 @@
 import asyncio
 from contextlib import AsyncExitStack
 
-from agent_league.check.bad_input import spoiled
-from agent_league.check.caller import Caller
 from agent_league.check.exchange import Exchange
+from agent_league.check.judging import refusal
 from agent_league.check.letters import TICKET, Letters, match_name
-from agent_league.check.reception import Reception
-from agent_league.check.seats import Manner, Seat, facing
 from agent_league.check.seen import Bout, Progress, RefereeSeen, Trial
+from agent_league.check.talks.bad_input import spoiled
+from agent_league.check.talks.caller import Caller
+from agent_league.check.talks.reception import Reception
+from agent_league.check.talks.seats import Manner, Seat, facing
 from agent_league.hosting import LOOPBACK
 from agent_league.protocol import ErrorCode, Role, tokens
 from agent_league.vocabulary import Json
@@ -180,16 +181,6 @@ class RefereeTalk:
             self._collect()
             if not bout.ended:
                 return
-
-
-def refusal(order: Exchange) -> str | None:
-    """Say why the referee does not take a match, if it does not."""
-    message = order.message or {}
-    if order.refused:
-        return "it answered with an error"
-    if message.get("status") == "REJECTED" or message.get("accept") is False:
-        return f"it rejected the match: {message.get('reason')}"
-    return None
 
 
 def capacity(registration: Exchange | None) -> int:

@@ -2,9 +2,9 @@
 
 import msgspec
 
-from agent_league.check.caller import Caller
 from agent_league.check.exchange import Exchange
 from agent_league.check.letters import GAME, LEAGUE_ID, Letters, match_name
+from agent_league.check.talks.caller import Caller
 from agent_league.protocol import LeagueError, Role
 from agent_league.protocol.jsonrpc import METHOD_NOT_FOUND
 from agent_league.transport import NoAnswerError
