@@ -14,14 +14,15 @@ PEOPLE = {Role.PLAYER: "player", Role.REFEREE: "referee", Role.LEAGUE: "manager"
 
 
 def rules_table() -> str:
-    heads = ["rule", "for", "what it asks", "where it is written", "if broken"]
+    heads = ["rule", "for", "what it asks", "where it is written", "if broken", "recorded as"]
     rows = [heads, ["---"] * len(heads), *map(_row, RULES)]
     return "".join(f"| {' | '.join(row)} |\n" for row in rows)
 
 
 def _row(rule: Rule) -> list[str]:
     people = ", ".join(PEOPLE[role] for role in rule.roles)
-    return [f"`{rule.id}`", people, rule.title, section(rule), rule.gravity.value]
+    recorded = ", ".join(f"`{violation}`" for violation in rule.recorded)
+    return [f"`{rule.id}`", people, rule.title, section(rule), rule.gravity.value, recorded]
 
 
 def current(page: str) -> str:

@@ -61,3 +61,9 @@ def test_every_rule_is_on_the_page_and_every_rule_of_the_page_exists() -> None:
 def test_every_rule_says_what_it_asks_and_how_to_mend_it() -> None:
     assert [rule.id for rule in RULES if not rule.title or not rule.fix.endswith((".", ")"))] == []
     assert [rule.id for rule in RULES if not rule.roles] == []
+
+
+def test_what_a_rule_says_is_recorded_of_its_breakers_is_a_known_violation() -> None:
+    known = pytest.importorskip("agent_league.dialects.rules").RULES
+    recorded = {violation for rule in RULES for violation in rule.recorded}
+    assert {violation for violation in recorded if violation not in known} == set()

@@ -29,6 +29,8 @@ class Exchange:
     seconds: float
     allowed: float
     """How many seconds the protocol gives to answer."""
+    from_agent: bool = False
+    """Whether it was the agent that asked, and the check that answered."""
 
     @property
     def late(self) -> bool:

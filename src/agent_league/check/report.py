@@ -88,6 +88,7 @@ def _told(finding: Finding) -> dict[str, Any]:
         "title": rule.title,
         "section": section(rule),
         "gravity": rule.gravity.name.lower(),
+        "recorded_as": list(rule.recorded),
     }
     if verdict.why:
         told["why"] = verdict.why
@@ -100,6 +101,7 @@ def _shown_proof(proof: Exchange | None) -> dict[str, Any]:
     if proof is None:
         return {}
     return {
+        "asked_by": "agent" if proof.from_agent else "check",
         "request": shown(proof.sent),
         "answer": answer_shown(proof),
         "answered_after_seconds": round(proof.seconds, 3),
@@ -155,8 +157,19 @@ def explained(finding: Finding) -> list[str]:
     proof = finding.verdict.proof
     lines = [f"wrong    {finding.verdict.why}"]
     if proof is not None:
-        lines += [
-            f"request  POST {proof.url} {shown(proof.sent)}",
-            f"answer   {answer_shown(proof)}   after {proof.seconds:.3f} s",
-        ]
+        lines += _from_agent(proof) if proof.from_agent else _from_check(proof)
     return [*lines, f"text     {section(finding.rule)}", f"fix      {finding.rule.fix}"]
+
+
+def _from_check(proof: Exchange) -> list[str]:
+    return [
+        f"request  POST {proof.url} {shown(proof.sent)}",
+        f"answer   {answer_shown(proof)}   after {proof.seconds:.3f} s",
+    ]
+
+
+def _from_agent(proof: Exchange) -> list[str]:
+    return [
+        f"request  the agent: POST {proof.url} {shown(proof.sent)}",
+        f"answer   the check: {answer_shown(proof)}",
+    ]

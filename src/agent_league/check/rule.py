@@ -62,6 +62,8 @@ class Rule:
     """The document and the section that demand it: a key of `SECTIONS`."""
     fix: str
     gravity: Gravity
+    recorded: tuple[str, ...]
+    """What a tolerant league writes down of an agent that breaks it: ids of its violations."""
     judge: Judge
 
     def __call__(self, seen: Any) -> Verdict:
@@ -75,9 +77,10 @@ def rule(
     section: str,
     fix: str,
     gravity: Gravity = Gravity.MAJOR,
+    recorded: tuple[str, ...] = (),
 ) -> Callable[[Judge], Rule]:
     """Declare the function below as a rule."""
-    return lambda judge: Rule(id, roles, title, section, fix, gravity, judge)
+    return lambda judge: Rule(id, roles, title, section, fix, gravity, recorded, judge)
 
 
 def declared_in(*modules: ModuleType) -> Iterator[Rule]:

@@ -113,9 +113,9 @@ class Bout:
     """Whether both were asked to choose before either had answered."""
 
     def said(self, kind: str, seat: int | None = None) -> list[Heard]:
-        """Return the messages of *kind* that one seat, or either, was sent."""
-        seats = self.heard if seat is None else (self.heard[seat],)
-        return [heard for told in seats for heard in told if heard.kind == kind]
+        """Return the messages of *kind* that one seat was sent, or anybody."""
+        everybody = (*self.heard, self.reports) if seat is None else (self.heard[seat],)
+        return [heard for told in everybody for heard in told if heard.kind == kind]
 
     @property
     def ended(self) -> bool:

@@ -29,6 +29,7 @@ def answers_with_json(seen: Seen) -> Verdict:
     title='answers in a frame: "jsonrpc": "2.0" and a result or an error',
     section="004 Transport Layer",
     fix='Wrap the answer: {"jsonrpc": "2.0", "result": {...}, "id": <the id of the request>}.',
+    recorded=("reply-unframed", "reply-in-params", "reply-error-null"),
 )
 def answers_in_a_frame(seen: Seen) -> Verdict:
     return judged(seen, _framed(seen), _frame_problem)
@@ -50,8 +51,9 @@ def _frame_problem(said: Exchange) -> Complaint:
     "frame.id",
     *EVERYBODY,
     title="repeats the id of the request, an integer or a string",
-    section="002 1.4",
+    section="001 Transport Layer",
     fix="Copy `id` from the request into the answer, value and type unchanged.",
+    recorded=("reply-id",),
 )
 def repeats_the_id(seen: Seen) -> Verdict:
     calls = [*_framed(seen), *([seen.string_id] if seen.string_id else [])]
@@ -74,10 +76,11 @@ def _id(sent: bytes) -> object:
     "frame.unknown-method",
     *EVERYBODY,
     title="answers an unknown method with an error, not with a success",
-    section="002 1.4",
+    section="001 Transport Layer",
     fix='Answer {"error": {"code": -32601, "message": "Method not found"}} to a method and '
     "message type that you do not know.",
     gravity=Gravity.MINOR,
+    recorded=("ok-to-unknown",),
 )
 def refuses_an_unknown_method(seen: Seen) -> Verdict:
     return survived(seen, "unknown method", refused)

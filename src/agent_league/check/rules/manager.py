@@ -69,7 +69,7 @@ def says_who_it_is(seen: ManagerSeen) -> Verdict:
     "manager.envelope.timestamp",
     MANAGER,
     title="dates all it says in UTC",
-    section="002 2.4.2",
+    section="003 10.4",
     fix='Write "timestamp" as 2025-01-15T10:30:00Z, in UTC, with the Z.',
 )
 def dates_in_utc(seen: ManagerSeen) -> Verdict:
@@ -176,6 +176,7 @@ def _applied(seen: ManagerSeen) -> list[Exchange]:
     title="lets a right referee and right players in",
     section="003 3.4.2",
     fix='Answer with REFEREE_REGISTER_RESPONSE or LEAGUE_REGISTER_RESPONSE, "status": "ACCEPTED".',
+    recorded=("register-status",),
 )
 def lets_them_in(seen: ManagerSeen) -> Verdict:
     def problem(said: Exchange) -> Complaint:

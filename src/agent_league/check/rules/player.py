@@ -29,6 +29,7 @@ KINDS = (ACK, MOVE)
     section="002 2.4.1",
     fix='Set "protocol": "league.v2" in every message.',
     gravity=Gravity.CRITICAL,
+    recorded=("protocol-version", "reply-envelope"),
 )
 def names_the_protocol(seen: PlayerSeen) -> Verdict:
     def problem(said: Json) -> Complaint:
@@ -43,6 +44,7 @@ def names_the_protocol(seen: PlayerSeen) -> Verdict:
     title='says who it is: "sender" is "player:ID"',
     section="002 2.4.4",
     fix='Set "sender": "player:" followed by the id that the league gave you.',
+    recorded=("sender-form", "reply-envelope"),
 )
 def says_who_it_is(seen: PlayerSeen) -> Verdict:
     def right(value: Json) -> bool:
@@ -60,8 +62,9 @@ def says_who_it_is(seen: PlayerSeen) -> Verdict:
     "player.envelope.timestamp",
     PLAYER,
     title="dates its replies in UTC",
-    section="002 2.4.2",
+    section="003 10.4",
     fix='Write "timestamp" as 2025-01-15T10:30:00Z, in UTC, with the Z.',
+    recorded=("timestamp-form", "reply-envelope"),
 )
 def dates_in_utc(seen: PlayerSeen) -> Verdict:
     return judged_messages(
@@ -78,6 +81,7 @@ def dates_in_utc(seen: PlayerSeen) -> Verdict:
     title="stays in the conversation: its replies repeat conversation_id",
     section="002 2.4.1",
     fix="Copy `conversation_id` from the request into the reply.",
+    recorded=("reply-envelope",),
 )
 def stays_in_the_conversation(seen: PlayerSeen) -> Verdict:
     replies = readable([*seen.acks, *seen.moves], KINDS)
@@ -119,6 +123,7 @@ def takes_its_seat_in_time(seen: PlayerSeen) -> Verdict:
     title="answers GAME_INVITATION with GAME_JOIN_ACK",
     section="003 5.2.2",
     fix='Make the result itself the message, with "message_type": "GAME_JOIN_ACK".',
+    recorded=("reply-wrapped", "message-type-case", "later-answer"),
 )
 def answers_an_invitation(seen: PlayerSeen) -> Verdict:
     return judged(seen, _in_json(seen.acks), lambda said: _kind_problem(said, ACK))
@@ -188,6 +193,7 @@ def says_when_it_arrived(seen: PlayerSeen) -> Verdict:
     title="accepts: `accept` is the boolean true",
     section="003 5.2.2",
     fix='Send "accept": true, a JSON boolean; false loses the match.',
+    recorded=("accept-field",),
 )
 def accepts(seen: PlayerSeen) -> Verdict:
     return judged_messages(
@@ -214,6 +220,7 @@ def chooses_in_time(seen: PlayerSeen) -> Verdict:
     title="answers CHOOSE_PARITY_CALL with CHOOSE_PARITY_RESPONSE",
     section="003 6.2.2",
     fix='Make the result itself the message, with "message_type": "CHOOSE_PARITY_RESPONSE".',
+    recorded=("reply-wrapped", "message-type-case", "later-answer"),
 )
 def answers_a_call(seen: PlayerSeen) -> Verdict:
     return judged(seen, _in_json(seen.moves), lambda said: _kind_problem(said, MOVE))
@@ -236,6 +243,7 @@ def chooses_in_the_match(seen: PlayerSeen) -> Verdict:
     title="chooses under the player_id it took its seat with",
     section="003 6.2.2",
     fix="Send the same `player_id` in GAME_JOIN_ACK and in CHOOSE_PARITY_RESPONSE.",
+    recorded=("player-id-other",),
 )
 def stays_itself(seen: PlayerSeen) -> Verdict:
     own = seen.first.ack.message.get("player_id") if seen.first and seen.first.ack.message else None
@@ -255,6 +263,7 @@ def stays_itself(seen: PlayerSeen) -> Verdict:
     title='chooses exactly "even" or "odd"',
     section="003 6.2.2",
     fix='Send "parity_choice": "even" or "odd": a string, in lower case.',
+    recorded=("choice-field", "field-invalid"),
 )
 def chooses_a_parity(seen: PlayerSeen) -> Verdict:
     def right(value: Json) -> bool:

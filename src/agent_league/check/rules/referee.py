@@ -27,16 +27,16 @@ def of_messages(seen: RefereeSeen, complain: Callable[[Json], Complaint], *kinds
 
 
 def of_bouts(
-    seen: RefereeSeen, bouts: list[Bout], complain: Callable[[Bout], Complaint]
+    seen: RefereeSeen, bouts: list[Bout], complain: Callable[[Bout], Complaint], *shows: str
 ) -> Verdict:
-    """Judge whole matches, as far as there are any."""
+    """Judge whole matches, as far as there are any; *shows* is where a fault would be seen."""
     if not bouts:
         return unjudged(seen.stopped)
     for bout in bouts:
         wrong = complain(bout)
         if wrong:
-            told = bout.said(OVER) or bout.said(INVITED)
-            return broken(f"{bout.match_id}: {wrong}", told[0].exchange if told else bout.order)
+            told = [heard for kind in shows for heard in bout.said(kind)]
+            return broken(f"{bout.match_id}: {wrong}", told[-1].exchange if told else bout.order)
     return KEPT
 
 
@@ -52,6 +52,7 @@ def well(seen: RefereeSeen) -> list[Bout]:
     title="takes a match: answers start_match within 10 seconds, without an error",
     section="001 Required Tools",
     fix='Answer start_match at once with "status": "ACCEPTED", and run the match beside.',
+    recorded=("order-form",),
 )
 def takes_a_match(seen: RefereeSeen) -> Verdict:
     return judged(seen, [said for said in seen.calls if not said.problem()], refusal)
@@ -79,6 +80,7 @@ def answers_at_once(seen: RefereeSeen) -> Verdict:
     section="002 2.4.1",
     fix='Set "protocol": "league.v2" in every message.',
     gravity=Gravity.CRITICAL,
+    recorded=("protocol-version",),
 )
 def names_the_protocol(seen: RefereeSeen) -> Verdict:
     def problem(said: Json) -> Complaint:
@@ -93,6 +95,7 @@ def names_the_protocol(seen: RefereeSeen) -> Verdict:
     title='says who it is: "sender" is "referee:ID"',
     section="002 2.4.4",
     fix='Set "sender": "referee:" followed by the id that the league gave you.',
+    recorded=("sender-form", "sender-missing"),
 )
 def says_who_it_is(seen: RefereeSeen) -> Verdict:
     def right(value: Json) -> bool:
@@ -105,8 +108,9 @@ def says_who_it_is(seen: RefereeSeen) -> Verdict:
     "referee.envelope.timestamp",
     REFEREE,
     title="dates all it says in UTC",
-    section="002 2.4.2",
+    section="003 10.4",
     fix='Write "timestamp" as 2025-01-15T10:30:00Z, in UTC, with the Z.',
+    recorded=("timestamp-form", "timestamp-missing"),
 )
 def dates_in_utc(seen: RefereeSeen) -> Verdict:
     return of_messages(seen, lambda said: wants(said, "timestamp", is_utc, "ISO 8601 in UTC"))
@@ -147,7 +151,7 @@ def invites_both(seen: RefereeSeen) -> Verdict:
         return f"{' and '.join(missed)} got no GAME_INVITATION" if missed else None
 
     ordered = [seen.bouts["win"]] if "win" in seen.bouts and not _refused(seen) else []
-    return of_bouts(seen, ordered, problem)
+    return of_bouts(seen, ordered, problem, INVITED)
 
 
 def _refused(seen: RefereeSeen) -> bool:
@@ -191,7 +195,7 @@ def gives_roles(seen: RefereeSeen) -> Verdict:
         roles = [bout.said(INVITED, seat)[0].message.get("role_in_match") for seat in (0, 1)]
         return None if sorted(map(str, roles)) == list(SEATS) else f"role_in_match: got {roles}"
 
-    return of_bouts(seen, _invited(seen), problem)
+    return of_bouts(seen, _invited(seen), problem, INVITED)
 
 
 def _invited(seen: RefereeSeen) -> list[Bout]:
@@ -214,7 +218,7 @@ def names_the_opponent(seen: RefereeSeen) -> Verdict:
                 return wrong
         return None
 
-    return of_bouts(seen, _invited(seen), problem)
+    return of_bouts(seen, _invited(seen), problem, INVITED)
 
 
 @rule(
@@ -230,7 +234,7 @@ def waits_for_both(seen: RefereeSeen) -> Verdict:
         late = len(bout.joined) < len(PLAYERS) or asked < max(bout.joined)
         return "a player was asked before both had joined" if late else None
 
-    return of_bouts(seen, [bout for bout in _invited(seen) if bout.said(CALLED)], problem)
+    return of_bouts(seen, [bout for bout in _invited(seen) if bout.said(CALLED)], problem, CALLED)
 
 
 @rule(
@@ -244,7 +248,7 @@ def asks_both_at_once(seen: RefereeSeen) -> Verdict:
     def problem(bout: Bout) -> Complaint:
         return None if bout.asked_together else "one was asked only when the other had answered"
 
-    return of_bouts(seen, [bout for bout in well(seen) if _asked_both(bout)], problem)
+    return of_bouts(seen, [bout for bout in well(seen) if _asked_both(bout)], problem, CALLED)
 
 
 def _asked_both(bout: Bout) -> bool:
@@ -264,7 +268,7 @@ def asks_by_name(seen: RefereeSeen) -> Verdict:
         found = (equal(heard.message, "player_id", PLAYERS[seat]) for seat, heard in asked)
         return next(filter(None, found), None)
 
-    return of_bouts(seen, [bout for bout in seen.matches if bout.said(CALLED)], problem)
+    return of_bouts(seen, [bout for bout in seen.matches if bout.said(CALLED)], problem, CALLED)
 
 
 @rule(

@@ -24,7 +24,7 @@ def tells_both(seen: RefereeSeen) -> Verdict:
         results = [heard[0].message.get("game_result") for heard in told]
         return None if results[0] == results[1] else "the two were told different results"
 
-    return of_bouts(seen, [bout for bout in seen.matches if bout.said(OVER)], problem)
+    return of_bouts(seen, [bout for bout in seen.matches if bout.said(OVER)], problem, OVER)
 
 
 @rule(
@@ -39,7 +39,7 @@ def tells_the_choices(seen: RefereeSeen) -> Verdict:
         chosen = dict(zip(PLAYERS, bout.choices, strict=True))
         return equal(bout.result(), "choices", chosen)
 
-    return of_bouts(seen, well(seen), problem)
+    return of_bouts(seen, well(seen), problem, OVER)
 
 
 @rule(
@@ -56,7 +56,7 @@ def draws_a_number(seen: RefereeSeen) -> Verdict:
             return f"drawn_number: expected an integer from 1 to 10, got {drawn!r}"
         return equal(bout.result(), "number_parity", _parity(drawn))
 
-    return of_bouts(seen, well(seen), problem)
+    return of_bouts(seen, well(seen), problem, OVER)
 
 
 def _parity(number: int) -> str:
@@ -79,7 +79,7 @@ def names_the_winner(seen: RefereeSeen) -> Verdict:
         return None if said == (status, winner) else f"expected {(status, winner)}, got {said}"
 
     drawn = [bout for bout in well(seen) if type(bout.result().get("drawn_number")) is int]
-    return of_bouts(seen, drawn, problem)
+    return of_bouts(seen, drawn, problem, OVER)
 
 
 def _by_the_rules(bout: Bout) -> tuple[str, str | None]:
@@ -105,7 +105,7 @@ def reports(seen: RefereeSeen) -> Verdict:
     def problem(bout: Bout) -> Complaint:
         return None if _reported(bout) else "the league got no MATCH_RESULT_REPORT"
 
-    return of_bouts(seen, [bout for bout in seen.matches if bout.ended], problem)
+    return of_bouts(seen, [bout for bout in seen.matches if bout.ended], problem, OVER)
 
 
 def _reported(bout: Bout) -> Json:
@@ -119,6 +119,7 @@ def _reported(bout: Bout) -> Json:
     title="reports the winner and the points that follow: 3 and 0, or 1 and 1",
     section="003 7.1.2",
     fix='Set "winner" (null for a draw) and "score" {player_id: points} as the result was told.',
+    recorded=("report-form", "report-score"),
 )
 def reports_the_score(seen: RefereeSeen) -> Verdict:
     if seen.registration is None:
@@ -131,4 +132,4 @@ def reports_the_score(seen: RefereeSeen) -> Verdict:
         said = (_reported(bout).get("winner"), _reported(bout).get("score"))
         return None if said == expected else f"expected {expected}, got {said}"
 
-    return of_bouts(seen, [bout for bout in well(seen) if _reported(bout)], problem)
+    return of_bouts(seen, [bout for bout in well(seen) if _reported(bout)], problem, REPORT)

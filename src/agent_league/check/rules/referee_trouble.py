@@ -33,7 +33,7 @@ def tells_what_was_wrong(seen: RefereeSeen) -> Verdict:
         codes = _codes(bout)
         return None if "E004" in codes else f"the player got the errors {codes}, not E004"
 
-    return of_bouts(seen, _named(seen, "wrong case"), problem)
+    return of_bouts(seen, _named(seen, "wrong case"), problem, CALLED, ERROR)
 
 
 @rule(
@@ -50,7 +50,7 @@ def gives_a_second_chance(seen: RefereeSeen) -> Verdict:
         asked = len(bout.said(CALLED, 1))
         return f"asked {asked} times, the match ended {bout.result().get('status')}"
 
-    return of_bouts(seen, _named(seen, "wrong case"), problem)
+    return of_bouts(seen, _named(seen, "wrong case"), problem, CALLED, ERROR)
 
 
 @rule(
@@ -61,7 +61,7 @@ def gives_a_second_chance(seen: RefereeSeen) -> Verdict:
     fix='"accept": false is a TECHNICAL_LOSS: the other player wins.',
 )
 def honours_a_refusal(seen: RefereeSeen) -> Verdict:
-    return of_bouts(seen, _named(seen, "declined"), _lost_by_second)
+    return of_bouts(seen, _named(seen, "declined"), _lost_by_second, OVER)
 
 
 def _lost_by_second(bout: Bout) -> Complaint:
@@ -80,7 +80,7 @@ def _lost_by_second(bout: Bout) -> Complaint:
     gravity=Gravity.CRITICAL,
 )
 def ends_a_silent_match(seen: RefereeSeen) -> Verdict:
-    return of_bouts(seen, _named(seen, "silent"), _lost_by_second)
+    return of_bouts(seen, _named(seen, "silent"), _lost_by_second, OVER)
 
 
 @rule(
@@ -95,7 +95,7 @@ def tries_three_times(seen: RefereeSeen) -> Verdict:
         tried = len(bout.said(INVITED, 1))
         return None if tried == ATTEMPTS else f"it was invited {tried} times, not {ATTEMPTS}"
 
-    return of_bouts(seen, _named(seen, "silent"), problem)
+    return of_bouts(seen, _named(seen, "silent"), problem, INVITED, ERROR)
 
 
 ATTEMPTS = 3
@@ -114,7 +114,7 @@ def warns_the_silent(seen: RefereeSeen) -> Verdict:
         codes = [heard.message.get("error_code") for heard in warned]
         return None if "E001" in codes else f"the player got the errors {_codes(bout)}, not E001"
 
-    return of_bouts(seen, _named(seen, "silent"), problem)
+    return of_bouts(seen, _named(seen, "silent"), problem, INVITED, ERROR)
 
 
 @rule(
@@ -129,7 +129,7 @@ def plays_once(seen: RefereeSeen) -> Verdict:
         told = len(bout.said(OVER, 0))
         return None if told <= 1 else f"the players were told {told} results"
 
-    return of_bouts(seen, _named(seen, "twice"), problem)
+    return of_bouts(seen, _named(seen, "twice"), problem, OVER)
 
 
 @rule(

@@ -36,6 +36,13 @@ def _meta(said: Json) -> Json:
     section="002 2.4.1",
     fix='Send protocol "league.v2", sender "player:NAME" or "referee:NAME", a timestamp in UTC and '
     "a conversation_id with the registration too.",
+    recorded=(
+        "sender-missing",
+        "sender-form",
+        "timestamp-missing",
+        "timestamp-form",
+        "protocol-version",
+    ),
 )
 def registers_with_an_envelope(seen: Seen) -> Verdict:
     def problem(said: Json) -> Complaint:
@@ -119,6 +126,7 @@ def gives_its_address(seen: Seen) -> Verdict:
     title="goes by the id that the league gave it",
     section="003 3.4.4",
     fix="Keep the id from the registration's response, and send it in `sender` from then on.",
+    recorded=("player-id-other",),
 )
 def goes_by_its_id(seen: Seen) -> Verdict:
     if seen.registration is None:

@@ -7,6 +7,7 @@ import asyncio
 import inspect
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from dataclasses import replace
 
 import msgspec
 
@@ -67,18 +68,25 @@ class StandIn:
         return next(iter(found()), None)
 
     async def _answer(self, body: bytes) -> Answer:
-        now = asyncio.get_running_loop().time()
-        frame = _read(body)
-        answer = Answer(200, b"{}")
-        exchange = Exchange(self.url, body, answer, None, 0.0, 0.0)
-        self.heard.append(Heard(now, exchange))
+        heard = Heard(
+            asyncio.get_running_loop().time(),
+            Exchange(self.url, body, None, None, 0.0, 0.0, from_agent=True),
+        )
+        self.heard.append(heard)
         async with self._changed:
             self._changed.notify_all()
-        result = self._reply(exchange.asked)
+        result = self._reply(heard.message)
         if inspect.isawaitable(result):
             result = await result
-        framed = {"jsonrpc": "2.0", "result": result, "id": frame.get("id")}
-        return Answer(200, msgspec.json.encode(framed if "method" in frame else result))
+        answer = _written(_read(body), result)
+        answered = heard._replace(exchange=replace(heard.exchange, answer=answer))
+        self.heard[self.heard.index(heard)] = answered
+        return answer
+
+
+def _written(frame: Json, result: Json) -> Answer:
+    framed = {"jsonrpc": "2.0", "result": result, "id": frame.get("id")}
+    return Answer(200, msgspec.json.encode(framed if "method" in frame else result))
 
 
 def _read(body: bytes) -> Json:
