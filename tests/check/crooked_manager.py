@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -213,6 +214,17 @@ def answering(when: Callable[[bytes], bool], answer: Answer | None = None) -> ty
     return Crooked
 
 
+class Capital(PlainManager):
+    """Is called by the names of messages."""
+
+    async def __call__(self, body: bytes) -> Answer:
+        called = re.search(rb'"method":"([^"]*)"', body)
+        if called and not called[1].isupper():
+            problem = {"code": -32601, "message": "method not found"}
+            return self.framed({"id": 1}, error=problem)
+        return await super().__call__(body)
+
+
 class Trusting(PlainManager):
     """Looks at no token at all where somebody asks."""
 
@@ -341,6 +353,7 @@ CROOKED: Mapping[str, Callable[[], PlainManager]] = {
     "frame.wrong-case": answering(_text(b'"message_type":"league_query"')),
     "frame.non-utc-time": answering(_text(b"+02:00"), Answer(500, b"oops")),
     "frame.huge-body": answering(lambda body: len(body) > 1 << 19),
+    "frame.tool-name": Capital,
     "manager.envelope.protocol": saying(REGISTERED, protocol="league.v3"),
     "manager.envelope.sender": saying("ROUND_ANNOUNCEMENT", sender="manager"),
     "manager.envelope.timestamp": saying("LEAGUE_QUERY_RESPONSE", timestamp=None),

@@ -160,6 +160,22 @@ class Stubborn(PlainPlayer):
         return self.name
 
 
+class Capital(PlainPlayer):
+    """Is called by the names of messages."""
+
+    async def result(self, frame: Body) -> Body:
+        if not frame["method"].isupper():
+            raise RefusalError("method not found")
+        return await super().result(frame)
+
+
+class Nesting(PlainPlayer):
+    """Wraps its registration once more."""
+
+    def enrolled(self, request: Body) -> Body:
+        return {"message": request}
+
+
 class Webpage(PlainPlayer):
     async def __call__(self, body: bytes) -> Answer:
         return Answer(200, b"<html>It works!</html>")
@@ -291,6 +307,8 @@ CROOKED: Mapping[str, Callable[[], PlainPlayer]] = {
     "frame.wrong-case": silent_on(_is("choose_parity_call")),
     "frame.non-utc-time": Fragile,
     "frame.huge-body": silent_on(lambda said: "padding" in said),
+    "frame.tool-name": Capital,
+    "register.message": Nesting,
     "register.envelope": Unstamped,
     "register.display-name": having(display_name=""),
     "register.version": having(version="1"),

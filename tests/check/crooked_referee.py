@@ -299,6 +299,23 @@ def answering(when: Callable[[bytes], bool], answer: Answer | None = None) -> ty
     return Crooked
 
 
+class Capital(PlainReferee):
+    """Is called by the names of messages."""
+
+    async def result(self, frame: Body) -> Body:
+        if not frame["method"].isupper():
+            raise RefusalError("method not found")
+        return await super().result(frame)
+
+
+class Nesting(PlainReferee):
+    """Wraps its registration once more."""
+
+    def spoken(self, message: Body) -> Body:
+        registers = message["message_type"] == "REFEREE_REGISTER_REQUEST"
+        return {"message": message} if registers else message
+
+
 class Nameless(PlainReferee):
     """Goes on under the name it gave itself."""
 
@@ -484,6 +501,8 @@ CROOKED: Mapping[str, Callable[[], PlainReferee]] = {
     "frame.wrong-case": answering(_text(b'"message_type":"start_match"')),
     "frame.non-utc-time": answering(_text(b"+02:00"), Answer(500, b"oops")),
     "frame.huge-body": answering(lambda body: len(body) > 1 << 19),
+    "frame.tool-name": Capital,
+    "register.message": Nesting,
     "register.envelope": Anonymous,
     "register.display-name": having(display_name="x" * 51),
     "register.version": having(version="one"),

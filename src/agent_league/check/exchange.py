@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from agent_league.protocol.jsonrpc import METHOD_NOT_FOUND
 from agent_league.transport import LateError, NoAnswerError
 from agent_league.transport.exchange import Answer
 from agent_league.vocabulary import Json
@@ -38,10 +39,19 @@ class Exchange:
 
     @cached_property
     def asked(self) -> Json:
-        """The message that was sent; empty if it was not one."""
-        frame = _parsed(self.sent)
-        found = frame.get("params", frame) if isinstance(frame, dict) else None
-        return found if isinstance(found, dict) else {}
+        """The message that was sent, even one level too deep; empty if it was not one."""
+        found = self.request.get("params", self.request)
+        if not isinstance(found, dict):
+            return {}
+        inner = [value for value in found.values() if isinstance(value, dict)]
+        nested = next((value for value in inner if "message_type" in value), found)
+        return found if "message_type" in found else nested
+
+    @cached_property
+    def request(self) -> Json:
+        """The frame that was sent; empty if it was not an object."""
+        read = _parsed(self.sent)
+        return read if isinstance(read, dict) else {}
 
     @cached_property
     def frame(self) -> Json:
@@ -61,6 +71,11 @@ class Exchange:
             return None
         found = self.frame.get("result") if "result" in self.frame else self.frame
         return found if isinstance(found, dict) else None
+
+    @property
+    def unknown(self) -> bool:
+        """Whether the answer is that there is no such method."""
+        return isinstance(self.error, dict) and self.error.get("code") == METHOD_NOT_FOUND
 
     @property
     def told(self) -> Json:
@@ -102,7 +117,7 @@ class Heard(NamedTuple):
 
     @property
     def kind(self) -> str:
-        return str(self.message.get("message_type"))
+        return str(self.message.get("message_type")).upper()
 
 
 def _parsed(raw: bytes) -> Json:

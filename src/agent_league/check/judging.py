@@ -110,6 +110,12 @@ def taken(exchange: Exchange) -> Complaint:
     return exchange.problem()
 
 
+def takes_a_seat(said: Exchange) -> bool:
+    """Whether the answer is a reply to an invitation, however it is written."""
+    message = said.message or {}
+    return message.get("message_type") == "GAME_JOIN_ACK" or "accept" in message
+
+
 def refusal(order: Exchange) -> Complaint:
     """Say why the referee does not take a match, if it does not."""
     message = order.message or {}

@@ -12,6 +12,7 @@ SECTIONS: Mapping[str, str] = MappingProxyType(
         "001 Required Tools": "Required Tools per Agent",
         "001 Transport Layer": "Transport Layer",
         "002 1.3": "HTTP Transport on Localhost",
+        "002 1.4": "JSON-RPC 2.0 Message Structure",
         "002 2.4.1": "Required Envelope Fields",
         "002 2.4.2": "UTC/GMT Timezone Requirement",
         "002 2.4.4": "Sender Field Format",

@@ -26,6 +26,8 @@ class Seen:
     url: str
     calls: list[Exchange] = field(default_factory=list[Exchange])
     """The right requests of the first conversation, in order."""
+    shunned: Exchange | None = None
+    """The first call by the name of a tool, if the agent knows only the names of messages."""
     string_id: Exchange | None = None
     """A right request whose id is a string."""
     trials: dict[str, Trial] = field(default_factory=dict[str, Trial])

@@ -1,10 +1,8 @@
 """The rules that every agent keeps whatever its part: HTTP, JSON-RPC, and no stumbling."""
 
-import msgspec
-
 from agent_league.check.exchange import Complaint, Exchange
 from agent_league.check.judging import answered, judged, refused, survived
-from agent_league.check.rule import Gravity, Verdict, rule
+from agent_league.check.rule import KEPT, Gravity, Verdict, broken, rule, unjudged
 from agent_league.check.seen import Seen
 from agent_league.protocol import Role
 
@@ -36,7 +34,8 @@ def answers_in_a_frame(seen: Seen) -> Verdict:
 
 
 def _framed(seen: Seen) -> list[Exchange]:
-    return [said for said in seen.calls if said.frame is not None]
+    """Return the answers to what was sent in a frame."""
+    return [said for said in seen.calls if said.frame is not None and "method" in said.request]
 
 
 def _frame_problem(said: Exchange) -> Complaint:
@@ -56,20 +55,35 @@ def _frame_problem(said: Exchange) -> Complaint:
     recorded=("reply-id",),
 )
 def repeats_the_id(seen: Seen) -> Verdict:
-    calls = [*_framed(seen), *([seen.string_id] if seen.string_id else [])]
+    calls = [
+        *_framed(seen),
+        *([seen.string_id] if seen.string_id and "method" in seen.string_id.request else []),
+    ]
     framed = [said for said in calls if said.frame is not None and "jsonrpc" in said.frame]
     return judged(seen, framed, _id_problem)
 
 
 def _id_problem(said: Exchange) -> Complaint:
-    sent, came = _id(said.sent), said.frame.get("id")
+    sent, came = said.request["id"], said.frame.get("id")
     if type(sent) is type(came) and sent == came:
         return None
     return f"id: expected {sent!r}, got {came!r}"
 
 
-def _id(sent: bytes) -> object:
-    return msgspec.json.decode(sent)["id"]
+@rule(
+    "frame.tool-name",
+    *EVERYBODY,
+    title="understands a call by the name of its tool",
+    section="001 Required Tools",
+    fix="Accept the tool's name (handle_game_invitation, choose_parity, start_match, league_query, "
+    "...) as `method`, and find the message in `params`.",
+    gravity=Gravity.MINOR,
+    recorded=("bare-only", "method-invented"),
+)
+def knows_its_tools(seen: Seen) -> Verdict:
+    if seen.shunned is not None:
+        return broken("it understands the message only when it is called otherwise", seen.shunned)
+    return KEPT if seen.calls and not seen.calls[0].problem() else unjudged(seen.stopped)
 
 
 @rule(

@@ -30,6 +30,29 @@ def _meta(said: Json) -> Json:
 
 
 @rule(
+    "register.message",
+    *MEMBERS,
+    title="registers by a call whose params are the message itself",
+    section="002 1.4",
+    fix='Post {"jsonrpc": "2.0", "method": "register_player", "params": {"message_type": '
+    '"LEAGUE_REGISTER_REQUEST", ...}, "id": 1} (REFEREE_REGISTER_REQUEST for a referee).',
+    recorded=("frame-missing", "frame-id-missing", "message-nested", "message-type-case"),
+)
+def registers_by_a_call(seen: Seen) -> Verdict:
+    if seen.registration is None:
+        return unjudged(seen.unregistered)
+    frame, said = seen.registration.request, seen.registration.asked
+    kind = said.get("message_type")
+    lacking = [key for key in ("jsonrpc", "method", "params", "id") if key not in frame]
+    wrong = (
+        (f"the frame has no {lacking[0]}" if lacking else None)
+        or (None if frame.get("params") == said else "the message is not params itself")
+        or (None if kind == str(kind).upper() else f"message_type: {kind!r} is not in capitals")
+    )
+    return broken(wrong, seen.registration) if wrong else KEPT
+
+
+@rule(
     "register.envelope",
     *MEMBERS,
     title="registers with the whole envelope",

@@ -14,9 +14,9 @@ def method_of(kind: Json) -> str:
     return _METHODS.get(str(kind).upper(), str(kind) or "nothing")
 
 
-def spoiled(message: Json, required: str) -> dict[str, bytes]:
+def spoiled(message: Json, required: str, method: str) -> dict[str, bytes]:
     """Return bodies with something bad in them, by what it is; *required* is left out of one."""
-    method, kind = method_of(message["message_type"]), message["message_type"]
+    kind = message["message_type"]
     lacking = {key: value for key, value in message.items() if key != required}
     return {
         "broken json": b'{"jsonrpc": "2.0", "method": "%b", "params": {' % method.encode(),

@@ -7,7 +7,6 @@ from typing import Any
 
 from agent_league.check.letters import GAME, QUERIES, Letters
 from agent_league.check.seen import ManagerSeen, Progress, Trial
-from agent_league.check.talks.bad_input import spoiled
 from agent_league.check.talks.caller import Caller
 from agent_league.check.talks.stand_ins import StandIn
 from agent_league.hosting import LOOPBACK
@@ -62,7 +61,8 @@ class ManagerTalk:
         """Ask only what changes nothing."""
         self._progress("questions")
         query = self._query("GET_STANDINGS", token=None)
-        self._seen.calls = [await self._caller.say(query)]
+        self._seen.calls = [await self._caller.say_first(query, lambda said: not said.unknown)]
+        self._seen.shunned = self._caller.shunned
         self._seen.string_id = await self._caller.say(query, id="check-1")
         if self._seen.calls[0].problem():
             self._seen.stopped = self._seen.unentered = "it did not answer the first question"
@@ -70,7 +70,7 @@ class ManagerTalk:
         false = self._query("GET_STANDINGS", token=NO_TOKEN)
         self._seen.asked["false token"] = await self._caller.say(false)
         self._progress("bad input")
-        for name, body in spoiled(false, required="query_type").items():
+        for name, body in self._caller.spoiled(false, required="query_type").items():
             bad = await self._caller.send(body)
             self._seen.trials[name] = Trial(bad, await self._caller.say(query))
 

@@ -4,9 +4,9 @@ import asyncio
 from collections.abc import Awaitable, Callable
 
 from agent_league.check.exchange import Exchange
+from agent_league.check.judging import takes_a_seat
 from agent_league.check.letters import Letters, match_name
 from agent_league.check.seen import Game, PlayerSeen, Progress, Trial
-from agent_league.check.talks.bad_input import spoiled
 from agent_league.check.talks.caller import Caller
 
 AT_ONCE = 10
@@ -54,8 +54,9 @@ class PlayerTalk:
 
     async def _first_game(self) -> Game:
         letters, seen = self._letters, self._seen
-        game = Game(match_name(0), await self._caller.say(letters.invitation(match_name(0))))
-        seen.first = game
+        invitation = letters.invitation(match_name(0))
+        game = Game(match_name(0), await self._caller.say_first(invitation, takes_a_seat))
+        seen.first, seen.shunned = game, self._caller.shunned
         seen.calls = game.exchanges
         self._player_id = _said_id(game.ack) or UNKNOWN_ID
         await self._go_on(game)
@@ -88,12 +89,11 @@ class PlayerTalk:
         match_id = match_name(TRIALS_FROM)
         call = letters.move_call(match_id, self._player_id)
         seen.string_id = await self._caller.say(letters.invitation(match_id), id="check-1")
-        for name, body in spoiled(call, required="match_id").items():
+        for name, body in self._caller.spoiled(call, required="match_id").items():
             bad = await self._caller.send(body)
             after = await self._caller.say(letters.invitation(match_id))
             seen.trials[name] = Trial(bad, after)
             if after.problem():
-                seen.stopped = "it no longer answers"
                 return
         unicode_id = {
             "opponent_id": "Ünï-\u73a9\u5bb6-\U0001f3b2",

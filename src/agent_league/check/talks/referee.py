@@ -7,7 +7,6 @@ from agent_league.check.exchange import Exchange
 from agent_league.check.judging import refusal
 from agent_league.check.letters import TICKET, Letters, match_name
 from agent_league.check.seen import Bout, Progress, RefereeSeen, Trial
-from agent_league.check.talks.bad_input import spoiled
 from agent_league.check.talks.caller import Caller
 from agent_league.check.talks.reception import Reception
 from agent_league.check.talks.seats import Manner, Seat, facing
@@ -104,7 +103,8 @@ class RefereeTalk:
         door = asyncio.Event()
         if name == "twice":
             self._seats[0].doors[match_id] = self._seats[1].doors[match_id] = door
-        order = await self._caller.say(self._order(match_id))
+        order = await self._caller.say_first(self._order(match_id), lambda said: not said.unknown)
+        self._seen.shunned = self._caller.shunned
         chosen = tuple(manner.choices[-1] for manner in SPECIAL[name])
         bout = Bout(match_id, order, (chosen[0], chosen[1]))
         self._seen.bouts[name] = bout
@@ -149,7 +149,7 @@ class RefereeTalk:
 
     async def _bad_input(self) -> None:
         trial, after = match_name(TRIALS_FROM), match_name(TRIALS_FROM + 1)
-        for name, body in spoiled(self._order(trial), required="match_id").items():
+        for name, body in self._caller.spoiled(self._order(trial), required="match_id").items():
             bad = await self._caller.send(body)
             self._seen.trials[name] = Trial(bad, await self._caller.say(self._order(after)))
         strange = self._order(match_name(TRIALS_FROM + 2), game_type="quidditch")

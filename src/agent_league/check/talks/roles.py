@@ -1,12 +1,14 @@
 """Which part an agent plays, found out by looking and by asking."""
 
+from functools import partial
+
 import msgspec
 
 from agent_league.check.exchange import Exchange
+from agent_league.check.judging import takes_a_seat
 from agent_league.check.letters import GAME, LEAGUE_ID, Letters, match_name
 from agent_league.check.talks.caller import Caller
 from agent_league.protocol import LeagueError, Role
-from agent_league.protocol.jsonrpc import METHOD_NOT_FOUND
 from agent_league.transport import NoAnswerError
 from agent_league.transport.http_client import HttpClient
 from agent_league.vocabulary import Json
@@ -24,7 +26,8 @@ async def find_role(wire: HttpClient, caller: Caller, letters: Letters) -> Role:
     if said is not None:
         return said
     for role in PROBES:
-        if recognized(role, await caller.say(_probe(role, letters))):
+        good = partial(recognized, role)
+        if good(await caller.say_first(_probe(role, letters), good)):
             return role
     raise UnknownRoleError(f"{caller.url} answers neither like a player, a referee nor a manager")
 
@@ -54,11 +57,11 @@ def _probe(role: Role, letters: Letters) -> Json:
 
 def recognized(role: Role, said: Exchange) -> bool:
     """Whether *said* is how an agent of *role* answers its probe."""
-    message = said.message or {}
     if role is Role.PLAYER:
-        return message.get("message_type") == "GAME_JOIN_ACK" or "accept" in message
+        return takes_a_seat(said)
+    message = said.message or {}
     if message.get("message_type") in {"LEAGUE_QUERY_RESPONSE", "START_MATCH_RESPONSE"}:
         return True
     if said.error_code() == "E023" or not said.refused or said.frame is None:
         return False
-    return not (isinstance(said.error, dict) and said.error.get("code") == METHOD_NOT_FOUND)
+    return not said.unknown
