@@ -8,6 +8,7 @@ import pytest
 from agent_league.check import RULES, Finding, Mark, Order, Report, checked
 from agent_league.hosting import LOOPBACK, PlayerPlan, bound, url_of
 from agent_league.protocol import Patience, Role
+from agent_league.transport.exchange import Answer
 from agent_league.transport.http_client import HttpClient
 from agent_league.transport.http_server import HttpServer
 from check.crooked_player import CROOKED, PlainPlayer
@@ -103,3 +104,34 @@ def test_a_rule_catches_the_player_that_breaks_it_and_no_other_rule_does(rule_id
     verdict = finding_of(report, rule_id).verdict
     assert verdict.why
     assert verdict.proof is not None
+
+
+def test_a_player_that_bad_input_kills_is_blamed_once_and_costs_no_more_time() -> None:
+    class Mortal(PlainPlayer):
+        alive = True
+
+        async def __call__(self, body: bytes) -> Answer:
+            self.alive = self.alive and b"+02:00" not in body
+            return await super().__call__(body) if self.alive else Answer(500, b"gone")
+
+    report = report_on(Mortal(), Role.PLAYER)
+    assert marked(report, Mark.BROKEN) == ["frame.non-utc-time"]
+    left = finding_of(report, "player.consecutive-games").verdict
+    assert left.mark is Mark.UNJUDGED
+    assert "did not answer any more: bad input" in left.why
+
+
+def test_a_check_that_runs_out_of_time_says_what_it_did_not_judge() -> None:
+    async def main() -> Report:
+        sock = bound(LOOPBACK, 0)
+        server = await HttpServer.start(hosted(CROOKED["player.move.in-time"]()), sock)
+        try:
+            order = Order(url_of(sock), Role.PLAYER, timeout=0.2)
+            return await checked(order, lambda doing: None)
+        finally:
+            await server.close(0.1)
+
+    report = asyncio.run(main())
+    assert marked(report, Mark.BROKEN) == []
+    assert finding_of(report, "player.move.in-time").verdict.why == "the check ran out of time"
+    assert finding_of(report, "player.join-ack.accept").mark is Mark.KEPT

@@ -37,14 +37,16 @@ class PlayerTalk:
             return
         for part, does in self._parts():
             self._progress(part)
-            await does()
+            if not await does():
+                self._seen.stopped = f"it did not answer any more: {part}"
+                return
         await self._series(games)
         self._seen.stopped = "the check did not ask for it"
         if farewell:
             said = self._letters.farewell(self._player_id)
             self._seen.notices[said["message_type"]] = await self._caller.say(said)
 
-    def _parts(self) -> list[tuple[str, Callable[[], Awaitable[None]]]]:
+    def _parts(self) -> list[tuple[str, Callable[[], Awaitable[bool]]]]:
         return [
             ("the notices of a league", self._notices),
             ("bad input", self._bad_input),
@@ -80,11 +82,14 @@ class PlayerTalk:
         over = self._letters.game_over(game.match_id, self._player_id, choice)
         game.over = await self._caller.say(over)
 
-    async def _notices(self) -> None:
+    async def _notices(self) -> bool:
         for kind, said in self._letters.notices(self._player_id).items():
             self._seen.notices[kind] = await self._caller.say(said)
+            if self._seen.notices[kind].late:
+                return False
+        return True
 
-    async def _bad_input(self) -> None:
+    async def _bad_input(self) -> bool:
         letters, seen = self._letters, self._seen
         match_id = match_name(TRIALS_FROM)
         call = letters.move_call(match_id, self._player_id)
@@ -94,7 +99,7 @@ class PlayerTalk:
             after = await self._caller.say(letters.invitation(match_id))
             seen.trials[name] = Trial(bad, after)
             if after.problem():
-                return
+                return False
         unicode_id = {
             "opponent_id": "Ünï-\u73a9\u5bb6-\U0001f3b2",
             "conversation_id": "conv-\U0001f3b2",
@@ -102,22 +107,27 @@ class PlayerTalk:
         seen.unicode = await self._caller.say(letters.invitation(match_id, **unicode_id))
         strange = letters.invitation(match_name(TRIALS_FROM + 1), game_type="quidditch")
         seen.strange_game = await self._caller.say(strange)
+        return not seen.strange_game.late
 
-    async def _repeats(self) -> None:
+    async def _repeats(self) -> bool:
         for number in range(REPEATS_FROM, REPEATS_FROM + REPEATS):
             match_id = match_name(number)
             await self._caller.say(self._letters.invitation(match_id))
             once = await self._caller.say(self._letters.move_call(match_id, self._player_id))
             again = await self._caller.send(once.sent, once.allowed)
             self._seen.repeated_moves.append((once, again))
+            if again.late:
+                return False
         if self._seen.first and self._seen.first.over:
             told = self._seen.first.over
             self._seen.repeated_over = await self._caller.send(told.sent, told.allowed)
+        return True
 
-    async def _together(self) -> None:
+    async def _together(self) -> bool:
         numbers = range(TOGETHER_FROM, TOGETHER_FROM + AT_ONCE)
         games = [self._game(match_name(number)) for number in numbers]
         self._seen.together = list(await asyncio.gather(*games))
+        return True
 
     async def _series(self, games: int) -> None:
         for number in range(games):
