@@ -26,7 +26,7 @@ class Reception:
         self.league = StandIn(self._reply)
 
     def _reply(self, said: Json) -> Json:
-        kind = str(said.get("message_type"))
+        kind = str(said.get("message_type")).upper()
         role = _REQUESTS.get(kind)
         if role is not None:
             return self._admitted(role, said)
