@@ -135,3 +135,15 @@ def test_a_check_that_runs_out_of_time_says_what_it_did_not_judge() -> None:
     assert marked(report, Mark.BROKEN) == []
     assert finding_of(report, "player.move.in-time").verdict.why == "the check ran out of time"
     assert finding_of(report, "player.join-ack.accept").mark is Mark.KEPT
+
+
+def test_a_player_that_limits_its_callers_is_waited_for() -> None:
+    class Busy(PlainPlayer):
+        calls = 0
+
+        async def __call__(self, body: bytes) -> Answer:
+            self.calls += 1
+            return Answer(429, b"") if self.calls % 40 == 0 else await super().__call__(body)
+
+    report = report_on(Busy(), Role.PLAYER)
+    assert marked(report, Mark.BROKEN) == []

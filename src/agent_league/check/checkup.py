@@ -43,6 +43,7 @@ class Order:
     league_port: int | None = None
     """Where the check's own league listens, if there is to be one (0 for any port)."""
     host: str = LOOPBACK
+    """The address of this machine at which the check's own league and agents listen."""
     players: int = 0
     """How many throw-away players, with a referee, may be sent into a league that is checked."""
     patience: Patience = field(default_factory=Patience)
@@ -101,12 +102,12 @@ class Checkup:
             await talk.hold(games, farewell=self._order.farewell)
         elif isinstance(seen, RefereeSeen):
             match = RefereeTalk(self._caller, self._letters, seen, progress, self._reception)
-            await match.hold(games)
+            await match.hold(games, self._order.host)
         elif isinstance(seen, ManagerSeen):
             league = ManagerTalk(self._caller, self._letters, seen, progress)
             await league.look()
             if self._order.players:
-                await league.take_part(self._order.players)
+                await league.take_part(self._order.players, self._order.host)
 
 
 SEEN = {Role.PLAYER: PlayerSeen, Role.REFEREE: RefereeSeen, Role.LEAGUE: ManagerSeen}

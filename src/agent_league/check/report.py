@@ -169,7 +169,5 @@ def _from_check(proof: Exchange) -> list[str]:
 
 
 def _from_agent(proof: Exchange) -> list[str]:
-    return [
-        f"request  the agent: POST {proof.url} {shown(proof.sent)}",
-        f"answer   the check: {answer_shown(proof)}",
-    ]
+    asked = f"request  the agent: POST {proof.url} {shown(proof.sent)}"
+    return [asked, f"answer   the check: {answer_shown(proof)}"] if proof.answer else [asked]

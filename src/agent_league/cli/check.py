@@ -62,7 +62,7 @@ def check(
         Open a league of the check's own at this port, for the agent to register at; a referee
         takes matches, and reports, only there. Start the check first, then the agent.
     host
-        The address at which that league listens.
+        The address of this machine at which the check's own league and agents listen.
     allow_registration
         Send a referee and players of the check into a league that is checked. They stay in it.
     players

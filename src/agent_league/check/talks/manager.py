@@ -9,7 +9,6 @@ from agent_league.check.letters import GAME, QUERIES, Letters
 from agent_league.check.seen import ManagerSeen, Progress, Trial
 from agent_league.check.talks.caller import Caller
 from agent_league.check.talks.stand_ins import StandIn
-from agent_league.hosting import LOOPBACK
 from agent_league.protocol import Role
 from agent_league.vocabulary import Json
 
@@ -74,14 +73,14 @@ class ManagerTalk:
             bad = await self._caller.send(body)
             self._seen.trials[name] = Trial(bad, await self._caller.say(query))
 
-    async def take_part(self, players: int) -> None:
-        """Register a referee and so many players, and play along if the league begins."""
+    async def take_part(self, players: int, host: str) -> None:
+        """Register a referee and so many players at *host*, and play along if it begins."""
         if self._seen.calls[0].problem():
             return
         self._players = [Entrant(Role.PLAYER, number + 1) for number in range(players)]
         async with AsyncExitStack() as opened:
             for entrant in (self._referee, *self._players):
-                await entrant.server.open(LOOPBACK)
+                await entrant.server.open(host)
                 opened.push_async_callback(entrant.server.close)
             try:
                 await self._enter()

@@ -10,7 +10,6 @@ from agent_league.check.seen import Bout, Progress, RefereeSeen, Trial
 from agent_league.check.talks.caller import Caller
 from agent_league.check.talks.reception import Reception
 from agent_league.check.talks.seats import Manner, Seat, facing
-from agent_league.hosting import LOOPBACK
 from agent_league.protocol import ErrorCode, Role, tokens
 from agent_league.vocabulary import Json
 
@@ -49,13 +48,13 @@ class RefereeTalk:
         self._seats: tuple[Seat, Seat] = facing(letters, hold)
         self._registered = False
 
-    async def hold(self, games: int) -> None:
-        """Go through everything; *games* is how many matches follow one after the other."""
+    async def hold(self, games: int, host: str) -> None:
+        """Go through everything, with players at *host*; *games* is how many are run in a row."""
         self._seen.wanted = games
         self._registered = self._seen.registration is not None
         async with AsyncExitStack() as opened:
             for seat in self._seats:
-                await seat.server.open(LOOPBACK)
+                await seat.server.open(host)
                 opened.push_async_callback(seat.server.close)
             try:
                 await self._everything(games)
