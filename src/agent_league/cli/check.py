@@ -149,9 +149,8 @@ def _print(report: Report) -> None:
 def _print_finding(console: Console, finding: Finding, sign: str) -> None:
     rule, verdict = finding.rule, finding.verdict
     why = f" ({verdict.why})" if verdict.mark is Mark.UNJUDGED else ""
-    line = _said(f"{sign} ", STYLES[verdict.mark])
-    line.append_text(_said(f"{rule.id:<36} {rule.title}{why}", "dim" if why else ""))
-    console.print(line)
+    line = _said(f"{rule.id:<36} {rule.title}{why}", "dim" if why else "")
+    console.print(Text.assemble((f"{sign} ", STYLES[verdict.mark]), line))
     if verdict.mark is Mark.BROKEN:
         for told in explained(finding):
             console.print(_said(f"      {told}"))

@@ -10,7 +10,7 @@ from agent_league.hosting import LOOPBACK, bound, url_of
 from agent_league.protocol import Patience, Role
 from agent_league.transport.http_server import HttpServer
 from check.crooked_manager import CROOKED, PlainManager
-from check.test_players import finding_of, marked
+from check.findings import finding_of, marked
 from end_to_end.http_league import HttpLeague
 from scripted import hosted
 

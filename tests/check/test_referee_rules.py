@@ -10,7 +10,7 @@ from agent_league.protocol import Patience, Role
 from agent_league.transport.http_client import HttpClient
 from agent_league.transport.http_server import HttpServer
 from check.crooked_referee import CROOKED, PlainReferee
-from check.test_players import Herald, finding_of, marked
+from check.findings import Herald, finding_of, marked
 from scripted import hosted
 
 HASTY = Patience(join=0.4, move=0.4, game_over=0.4, generic=0.5, report=0.5)

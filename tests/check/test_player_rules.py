@@ -1,32 +1,21 @@
 """Every rule for players, against players that keep it and the one that does not."""
 
 import asyncio
-from collections.abc import Sequence
 
 import pytest
 
-from agent_league.check import RULES, Finding, Mark, Order, Report, checked
+from agent_league.check import RULES, Mark, Order, Report, checked
 from agent_league.hosting import LOOPBACK, PlayerPlan, bound, url_of
 from agent_league.protocol import Patience, Role
 from agent_league.transport.exchange import Answer
 from agent_league.transport.http_client import HttpClient
 from agent_league.transport.http_server import HttpServer
 from check.crooked_player import CROOKED, PlainPlayer
+from check.findings import Herald, finding_of, marked
 from scripted import hosted
 
 HASTY = Patience(join=0.4, move=0.4, game_over=0.4, generic=0.4)
 OF_PLAYERS = [rule for rule in RULES if Role.PLAYER in rule.roles]
-
-
-class Herald:
-    """Hears from the progress of a check where its own league listens."""
-
-    def __init__(self) -> None:
-        self.league: asyncio.Future[str] = asyncio.get_running_loop().create_future()
-
-    def __call__(self, doing: str) -> None:
-        if "register at" in doing:
-            self.league.set_result(doing.rsplit(maxsplit=1)[-1])
 
 
 def report_on(player: PlainPlayer, role: Role | None = None, *, registers: bool = False) -> Report:
@@ -47,14 +36,6 @@ def report_on(player: PlainPlayer, role: Role | None = None, *, registers: bool 
             await server.close(0.1)
 
     return asyncio.run(main())
-
-
-def marked(report: Report, mark: Mark) -> Sequence[str]:
-    return [finding.rule.id for finding in report.findings if finding.mark is mark]
-
-
-def finding_of(report: Report, rule_id: str) -> Finding:
-    return next(finding for finding in report.findings if finding.rule.id == rule_id)
 
 
 def test_our_player_keeps_every_rule() -> None:
