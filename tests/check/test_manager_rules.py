@@ -1,6 +1,7 @@
 """Every rule for managers, against managers that keep it and the one that does not."""
 
 import asyncio
+import json
 from typing import Any
 
 import pytest
@@ -81,6 +82,21 @@ def test_a_league_that_lets_nobody_in_is_not_blamed_for_it() -> None:
     report = report_on(Full())
     assert marked(report, Mark.BROKEN) == []
     assert "Registration closed" in finding_of(report, "manager.register.id").verdict.why
+
+
+def test_a_manager_may_ask_its_players_for_what_they_do_not_know() -> None:
+    class Probing(PlainManager):
+        async def play(self) -> None:
+            probe = {"jsonrpc": "2.0", "method": "league_probe", "params": {}, "id": 1}
+            answer = await self.wire.post(
+                self.agents["P01"]["url"], json.dumps(probe).encode(), 2.0
+            )
+            assert json.loads(answer.body)["error"]["code"] == -32601
+            await super().play()
+
+    report = report_on(Probing())
+    assert marked(report, Mark.BROKEN) == []
+    assert marked(report, Mark.UNJUDGED) == []
 
 
 @pytest.mark.parametrize("rule_id", [rule.id for rule in OF_MANAGERS])

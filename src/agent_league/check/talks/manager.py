@@ -86,8 +86,9 @@ class ManagerTalk:
                 await self._enter()
                 await self._play_along()
             finally:
-                everybody = [heard for player in self._players for heard in player.server.heard]
-                self._seen.notices = sorted(everybody, key=lambda heard: heard.at)
+                told = [heard for player in self._players for heard in player.server.heard]
+                notices = [heard for heard in told if "message_type" in heard.message]
+                self._seen.notices = sorted(notices, key=lambda heard: heard.at)
 
     async def _enter(self) -> None:
         self._progress("registrations")

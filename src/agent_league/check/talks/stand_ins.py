@@ -13,6 +13,7 @@ import msgspec
 
 from agent_league.check.exchange import Exchange, Heard
 from agent_league.hosting import bound, url_of
+from agent_league.protocol.jsonrpc import METHOD_NOT_FOUND, returned_error
 from agent_league.transport.exchange import Answer
 from agent_league.transport.http_server import HttpServer, Site
 from agent_league.vocabulary import Json
@@ -75,23 +76,19 @@ class StandIn:
         self.heard.append(heard)
         async with self._changed:
             self._changed.notify_all()
-        result = self._reply(heard.message)
-        if inspect.isawaitable(result):
-            result = await result
-        answer = _written(_read(body), result)
+        answer = await self._answered(heard)
         answered = heard._replace(exchange=replace(heard.exchange, answer=answer))
         self.heard[self.heard.index(heard)] = answered
         return answer
+
+    async def _answered(self, heard: Heard) -> Answer:
+        frame = heard.exchange.request
+        if "message_type" not in heard.message:  # a probe of something that we do not speak
+            return Answer(200, returned_error(frame.get("id"), METHOD_NOT_FOUND, "unknown"))
+        result = self._reply(heard.message)
+        return _written(frame, await result if inspect.isawaitable(result) else result)
 
 
 def _written(frame: Json, result: Json) -> Answer:
     framed = {"jsonrpc": "2.0", "result": result, "id": frame.get("id")}
     return Answer(200, msgspec.json.encode(framed if "method" in frame else result))
-
-
-def _read(body: bytes) -> Json:
-    try:
-        frame = msgspec.json.decode(body)
-    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
-        return {}
-    return frame if isinstance(frame, dict) else {}
