@@ -34,10 +34,15 @@ class StandIn:
         self._server: HttpServer | None = None
 
     async def open(self, host: str, port: int = 0) -> str:
-        """Listen, and return the endpoint; raise `PortBusyError` if that cannot be."""
+        """Listen, and return the endpoint; raise `AddressError` if that cannot be."""
         sock = bound(host, port)
         self.url = url_of(sock)
-        site = Site(self._answer, lambda path: None, lambda: Answer(413, b"{}"), LIMIT)
+        site = Site(
+            answer=lambda body, headers: self._answer(body),
+            look=lambda path: None,
+            too_large=lambda: Answer(413, b"{}"),
+            body_limit=LIMIT,
+        )
         self._server = await HttpServer.start(site, sock)
         return self.url
 
