@@ -66,10 +66,10 @@ golden: $(READY_DEV)  ## write the golden files that the code says now
 	@$(PY) -m pytest -n 2 -q --ignore=tests/strangers --update-golden $(ARGS)
 
 docs: $(READY)  ## write the generated parts of the documentation
-	@$(PY) scripts/protocol_page.py
+	@$(PY) scripts/protocol_page.py && $(PY) scripts/check_page.py
 
 docs-check: $(READY)  ## fail if a generated part is not current
-	@$(PY) scripts/protocol_page.py --check
+	@$(PY) scripts/protocol_page.py --check && $(PY) scripts/check_page.py --check
 
 bench: $(READY_DEV)  ## measure how fast a league is
 	@$(PY) bench/league_bench.py $(ARGS)

@@ -358,8 +358,10 @@ class Member(Agent):
         return taken(notice)
 
     def league_over(self, notice: LeagueCompleted) -> Acknowledgement:
-        self.final = notice
-        self.over.set()
+        """Leave, unless it is another league that is over: anybody can send such a notice."""
+        if self.league_id in (None, notice.league_id):
+            self.final = notice
+            self.over.set()
         self.journal.note("LEAGUE_COMPLETED", league_id=notice.league_id)
         return Acknowledgement()
 

@@ -3,6 +3,7 @@ import logging
 from itertools import pairwise
 from typing import Any
 
+import msgspec
 import pytest
 
 from agent_league.agent import NotAdmittedError
@@ -439,7 +440,7 @@ def test_a_referee_takes_the_news_of_the_league() -> None:
             **STAMP,
             "sender": "league_manager",
             "message_type": "LEAGUE_COMPLETED",
-            "league_id": "x",
+            "league_id": "league_2025_even_odd",
             "total_rounds": 1,
             "total_matches": 1,
             "champion": {"player_id": "P01", "display_name": "A", "points": 3},
@@ -449,6 +450,27 @@ def test_a_referee_takes_the_news_of_the_league() -> None:
         await arena.referee.over.wait()
         assert arena.referee.final is not None
         assert arena.referee.final.champion.player_id == "P01"
+
+    run(main())
+
+
+def test_the_end_of_another_league_is_not_its_own() -> None:
+    async def main() -> None:
+        arena = Arena()
+        await arena.referee.register()
+        completed = LeagueCompleted(
+            **BY_LEAGUE,
+            league_id="another",
+            total_rounds=1,
+            total_matches=1,
+            champion=Champion(player_id="P01", display_name="A", points=3),
+            final_standings=[],
+        )
+        line = Line(REFEREE_URL, arena.net.post, Patience(), Breaker())
+        await line.tell(completed)
+        assert not arena.referee.over.is_set()
+        await line.tell(msgspec.structs.replace(completed, league_id=arena.referee.league_id))
+        assert arena.referee.over.is_set()
 
     run(main())
 

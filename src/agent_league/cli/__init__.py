@@ -29,6 +29,7 @@ COMMANDS = {
     "stats": "Show one player's record in a running league.",
     "mcp": "Show, or call, the tools of every agent of a running league.",
     "mcp-bridge": "Bring a running league to MCP clients that have no HTTP.",
+    "check": "Judge any agent from outside, rule by rule.",
     "schema": "Print the contract: JSON Schema of each message, OpenRPC or OpenAPI.",
 }
 _MODULES = {

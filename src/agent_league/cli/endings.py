@@ -10,6 +10,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from agent_league.agent import NotAdmittedError
+from agent_league.check import NobodyThereError, UnknownRoleError
 from agent_league.hosting import AddressError
 from agent_league.local import AgentDiedError
 from agent_league.player import NoSuchStrategyError
@@ -70,6 +71,14 @@ _ENDINGS: Mapping[type[Exception], tuple[Exit, Callable[[Exception], str]]] = Ma
         AgentAbsentError: (
             Exit.UNREACHABLE,
             lambda error: "start the agent first; league new player NAME writes one",
+        ),
+        NobodyThereError: (
+            Exit.UNREACHABLE,
+            lambda error: "start the agent first, or give the address that it listens at",
+        ),
+        UnknownRoleError: (
+            Exit.PROTOCOL,
+            lambda error: "say what it is with --role player, --role referee or --role manager",
         ),
         NoAnswerError: (
             Exit.UNREACHABLE,

@@ -1,0 +1,1 @@
+"""The conversations that a check holds with an agent, and who it is in them. They judge nothing."""

@@ -1,0 +1,108 @@
+"""Every rule for managers, against managers that keep it and the one that does not."""
+
+import asyncio
+import json
+from typing import Any
+
+import pytest
+
+from agent_league.check import RULES, Mark, Order, Report, checked
+from agent_league.hosting import LOOPBACK, bound, url_of
+from agent_league.protocol import Patience, Role
+from agent_league.transport.http_server import HttpServer
+from check.crooked_manager import CROOKED, PlainManager
+from check.findings import finding_of, marked
+from end_to_end.http_league import HttpLeague
+from scripted import hosted
+
+HASTY = Patience(join=0.4, move=1.0, game_over=0.4, generic=0.5, report=0.5)
+OF_MANAGERS = [rule for rule in RULES if Role.LEAGUE in rule.roles]
+
+
+def quiet(doing: str) -> None:
+    """Show nothing."""
+
+
+def report_on(manager: PlainManager, *, players: int = 2) -> Report:
+    async def main() -> Report:
+        sock = bound(LOOPBACK, 0)
+        url = url_of(sock)
+        server = await HttpServer.start(hosted(manager), sock)
+        try:
+            order = Order(url, Role.LEAGUE, patience=HASTY, players=players)
+            return await checked(order, quiet)
+        finally:
+            await server.close(0.1)
+            await manager.close()
+
+    return asyncio.run(main())
+
+
+def report_on_ours(players: int, **settings: Any) -> tuple[Report, HttpLeague]:
+    async def main() -> tuple[Report, HttpLeague]:
+        async with HttpLeague(awaited_players=2, **settings) as league:
+            season = asyncio.ensure_future(league.manager.run())
+            try:
+                return await checked(Order(league.url, players=players), quiet), league
+            finally:
+                season.cancel()
+                await asyncio.wait([season])
+
+    return asyncio.run(main())
+
+
+def test_our_manager_keeps_every_rule() -> None:
+    report, _ = report_on_ours(players=2)
+    assert report.role is Role.LEAGUE
+    assert marked(report, Mark.BROKEN) == []
+    assert marked(report, Mark.UNJUDGED) == []
+
+
+def test_a_strangers_right_manager_keeps_every_rule() -> None:
+    report = report_on(PlainManager())
+    assert marked(report, Mark.BROKEN) == []
+    assert marked(report, Mark.UNJUDGED) == []
+
+
+def test_without_consent_nobody_enters_the_league() -> None:
+    report, league = report_on_ours(players=0)
+    assert len(league.manager.season.roster.of(Role.PLAYER)) == 0
+    assert len(league.manager.season.roster.of(Role.REFEREE)) == 0
+    assert report.passed
+    unjudged = finding_of(report, "manager.register.accepted").verdict
+    assert unjudged.mark is Mark.UNJUDGED
+    assert "--allow-registration" in unjudged.why
+
+
+def test_a_league_that_lets_nobody_in_is_not_blamed_for_it() -> None:
+    class Full(PlainManager):
+        def objection(self, meta: dict[str, Any]) -> str | None:
+            return super().objection(meta) or "Registration closed"
+
+    report = report_on(Full())
+    assert marked(report, Mark.BROKEN) == []
+    assert "Registration closed" in finding_of(report, "manager.register.id").verdict.why
+
+
+def test_a_manager_may_ask_its_players_for_what_they_do_not_know() -> None:
+    class Probing(PlainManager):
+        async def play(self) -> None:
+            probe = {"jsonrpc": "2.0", "method": "league_probe", "params": {}, "id": 1}
+            answer = await self.wire.post(
+                self.agents["P01"]["url"], json.dumps(probe).encode(), 2.0
+            )
+            assert json.loads(answer.body)["error"]["code"] == -32601
+            await super().play()
+
+    report = report_on(Probing())
+    assert marked(report, Mark.BROKEN) == []
+    assert marked(report, Mark.UNJUDGED) == []
+
+
+@pytest.mark.parametrize("rule_id", [rule.id for rule in OF_MANAGERS])
+def test_a_rule_catches_the_manager_that_breaks_it_and_no_other_rule_does(rule_id: str) -> None:
+    report = report_on(CROOKED[rule_id]())
+    assert marked(report, Mark.BROKEN) == [rule_id]
+    verdict = finding_of(report, rule_id).verdict
+    assert verdict.why
+    assert verdict.proof is not None
