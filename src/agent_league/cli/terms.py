@@ -17,6 +17,7 @@ Legs = Annotated[int, Parameter(validator=Number(gte=1, lte=10))] | None
 Ports = Annotated[int, Parameter(validator=Number(gte=0, lte=64000))]
 Referees = Annotated[int, Parameter(validator=Number(gte=1, lte=10))]
 Switch = Annotated[bool, Parameter(negative=())]
+Strict = Annotated[bool | None, Parameter(negative="--tolerant")]
 
 
 def terms(
@@ -26,6 +27,7 @@ def terms(
     league_id: str,
     *,
     class_league: bool = False,
+    strict: bool | None = None,
     **flags: Any,
 ) -> LeagueSettings:
     """Return the settings of a league: flags win over the files in *shared*, files over defaults.
@@ -34,7 +36,9 @@ def terms(
     """
     given = {name: value for name, value in flags.items() if value is not None}
     if class_league:
-        given |= {"unique_names": True, "announcement_lead": CLASS_LEAD}
+        given |= {"unique_names": True, "announcement_lead": CLASS_LEAD, "strictness": "strict"}
+    if strict is not None:
+        given["strictness"] = "strict" if strict else "tolerant"
     base = _from_files(shared, league_id, seed or str(secrets.randbelow(10**6)))
     most = max(base.max_players, players or 0)
     return replace(base, awaited_players=players, max_players=most, **given)

@@ -27,7 +27,10 @@ def understood(body: bytes, now: str) -> Understood | None:
 
     Raise `ProtocolError` if it is found, and wrong in a way that nobody can mend.
     """
-    frame = msgspec.json.decode(body)
+    try:
+        frame = msgspec.json.decode(body)
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+        return None
     if not isinstance(frame, dict) or frame.get("method") == "tools/call":
         return None
     order = orders.read(frame, now)

@@ -27,10 +27,17 @@ SHOWN = 80
 
 def shown(said: Json) -> str:
     """Show what came, short and without secrets."""
-    if isinstance(said, dict):
-        said = {key: "***" if key in SECRETS else value for key, value in said.items()}
-    text = msgspec.json.encode(said).decode()
+    try:
+        text = msgspec.json.encode(_masked(said)).decode()
+    except RecursionError:
+        return "something too deep to be shown"
     return text if len(text) <= SHOWN else f"{text[: SHOWN - 3]}..."
+
+
+def _masked(said: Json) -> Json:
+    if isinstance(said, dict):
+        return {key: "***" if key in SECRETS else _masked(one) for key, one in said.items()}
+    return [_masked(one) for one in said] if isinstance(said, list) else said
 
 
 def mended(kind: type[Message], body: Body, now: str) -> tuple[Body, list[Deviation]]:

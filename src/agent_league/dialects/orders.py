@@ -31,7 +31,7 @@ def read(frame: Body, now: str) -> tuple[StartMatch, list[Deviation]] | None:
     if not isinstance(params, dict):
         return None
     inside = [one for one in params.values() if isinstance(one, dict) and "match_id" in one]
-    said = params if "match_id" in params or not inside else {**params, **inside[0]}
+    said = {**params, **inside[0]} if inside else params
     called = {str(said.get("message_type")).upper(), str(frame.get("method"))}
     players = contestants(said)
     if "ticket" in said or not called & METHODS or players is None or not said.get("match_id"):
@@ -78,7 +78,8 @@ def _order(said: Mapping[str, Json], players: Sequence[Body], now: str) -> Start
 def contestants(said: Mapping[str, Json]) -> list[Body] | None:
     """Return both players and where they listen, in whichever way *said* tells it."""
     players, urls = said.get("players"), said.get("player_endpoints")
-    listed: Iterable[Any] = players.items() if isinstance(players, dict) else players or ()
+    by_id = list(players.items()) if isinstance(players, dict) else players
+    listed: Iterable[Any] = by_id if isinstance(by_id, list) else ()
     ways = [
         [_named(one) for one in listed],
         [_seat(said, *names, urls) for names in (("A", "a", "1"), ("B", "b", "2"))],
@@ -118,6 +119,11 @@ def _player(who: Json, where: Json) -> Body | None:
     if isinstance(who, str) and isinstance(where, str) and who and where:
         return {"player_id": who, "endpoint": where}
     return None
+
+
+def offered(order: StartMatch) -> Body:
+    """Return *order* as a referee that asks for its matches is told it."""
+    return _match(msgspec.to_builtins(order))
 
 
 class Form(NamedTuple):

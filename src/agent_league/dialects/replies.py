@@ -5,7 +5,6 @@ from types import MappingProxyType
 from typing import Any, NamedTuple, TypeAlias
 
 import msgspec
-from msgspec import Raw
 
 from agent_league.dialects import rules
 from agent_league.dialects.mending import CHOICES, Body, accepts, kind_of, mended, shown
@@ -90,6 +89,8 @@ def _parsed(text: str) -> Json:
 def _as_body(place: Json, reply: type[Message]) -> Body | None:
     if isinstance(place, str) and reply is ParityReply and place in {"even", "odd"}:
         return {"choice": place}
+    if isinstance(place, (bool, str)) and reply is JoinAck:
+        return {"accepted": place} if isinstance(place, bool) else {"status": place}
     return place if isinstance(place, dict) else None
 
 
@@ -142,18 +143,18 @@ def promises(said: Json) -> bool:
     return isinstance(word, str) and word.upper() in _LATER
 
 
-def meant(request: Request[Any], raw: bytes | Raw, who: str, now: str) -> "Meant":
-    """Return the reply to *request* that *raw*, from the agent *who*, amounts to.
+def meant(request: Request[Any], said: Json, who: str, now: str) -> "Meant":
+    """Return the reply to *request* that *said*, by the agent *who*, amounts to.
 
     Raise `ProtocolError` if that is not enough.
     """
-    said = msgspec.json.decode(raw)
     kind = request.reply
-    body, deviations = mended(kind, said if isinstance(said, dict) else {}, now)
+    given = said if isinstance(said, dict) else {}
+    body, deviations = mended(kind, given, now)
     habits = _CURES.get(kind, _nothing)(body)
     filled = {**_envelope(request, kind, who, now), **body}
-    missing = [key for key in _REQUIRED if key in filled and key not in body]
-    if missing:
+    missing = [key for key in _REQUIRED if key in filled and key not in given]
+    if missing and kind is not MatchAccepted:  # that one is ours, and a stranger cannot know it
         deviations.append(Deviation(rules.REPLY_ENVELOPE, f"no {', '.join(missing)}"[:80]))
     return Meant(read_as(kind, filled), [*deviations, *habits])
 
@@ -165,7 +166,16 @@ class Meant(NamedTuple):
     deviations: list[Deviation]
 
 
-_REQUIRED = ("protocol", "sender", "timestamp", "conversation_id", "match_id", "player_id")
+_REQUIRED = (
+    "protocol",
+    "message_type",
+    "sender",
+    "timestamp",
+    "conversation_id",
+    "match_id",
+    "player_id",
+    "arrival_timestamp",
+)
 
 
 def _envelope(request: Request[Any], kind: type[Message], who: str, now: str) -> Body:

@@ -24,7 +24,6 @@ def cure(body: dict[str, Json]) -> Iterator[Deviation]:
     if not _right(body, result):
         body["result"] = {**_written(body, result), "winner": told[0]}
         yield Deviation(rules.REPORT_FORM, _form(body, given))
-    yield from _score(body["result"])
     found = re.match(r"R([1-9]\d{0,8})M", str(body.get("match_id")))
     body.setdefault("round_id", int(found[1]) if found else 1)
     body.setdefault("league_id", "unstated")
@@ -80,15 +79,15 @@ def _counts(score: Mapping[str, Json]) -> dict[str, int]:
     return {who: n for who, n in score.items() if type(n) is int and n >= 0}
 
 
-def _score(result: Mapping[str, Json]) -> Iterator[Deviation]:
+def contradiction(winner: str | None, score: Mapping[str, Json]) -> Iterator[Deviation]:
     """Say when the points do not follow from the winner; nobody counts them."""
-    score, winner = result.get("score"), result.get("winner")
-    if not isinstance(score, dict) or not score:
+    if not score:
         return
-    equal = len(set(map(repr, score.values()))) == 1
-    best = [who for who, n in score.items() if n == max(score.values(), key=_number)]
-    if (winner is None and not equal) or (winner is not None and best != [winner]):
-        yield Deviation(rules.REPORT_SCORE, f"winner {winner}, score {score}"[:80])
+    most = max(map(_number, score.values()))
+    best = [who for who, points in score.items() if _number(points) == most]
+    follows = len(best) == len(score) if winner is None else best == [winner]
+    if not follows:
+        yield Deviation(rules.REPORT_SCORE, f"winner {winner}, score {dict(score)}"[:80])
 
 
 def _number(said: Json) -> float:

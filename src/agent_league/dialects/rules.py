@@ -229,12 +229,6 @@ REPORT_TICKET = Rule(
     "keep ticket from START_MATCH, and send it with the report",
     ErrorCode.AUTH_TOKEN_MISSING,
 )
-DEADLINE_PAST = Rule(
-    "deadline-past",
-    "003 6.1 CHOOSE_PARITY_CALL",
-    "a deadline that is still to come",
-    "write the deadline in UTC, and far enough ahead",
-)
 REGISTER_STATUS = Rule(
     "register-status",
     "003 3.4 LEAGUE_REGISTER_RESPONSE",
@@ -261,13 +255,6 @@ PROTOCOL_VERSION = Rule(
     "speak league.v2",
     ErrorCode.PROTOCOL_VERSION_MISMATCH,
 )
-ANSWER_UNREADABLE = Rule(
-    "answer-unreadable",
-    "001 Transport Layer",
-    "an answer in JSON",
-    "answer with a JSON-RPC frame, and with nothing else",
-)
-
 RULES: Mapping[str, Rule] = MappingProxyType(
     {rule.id: rule for rule in list(globals().values()) if isinstance(rule, Rule)}
 )

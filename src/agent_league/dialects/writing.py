@@ -20,7 +20,7 @@ _ADDED: Mapping[type[Message], frozenset[str]] = MappingProxyType(
     {
         LeagueComplaint: frozenset({"error_name", "detail", "retryable"}),
         GameComplaint: frozenset({"error_name", "detail", "retryable", "context"}),
-        ResultReport: frozenset({"ticket", "transcript"}),
+        ResultReport: frozenset({"ticket", "transcript", "violations"}),
     }
 )
 """The fields that we add to those of the documents."""

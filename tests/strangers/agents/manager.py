@@ -64,7 +64,7 @@ def start(match_id: str, pair: tuple[str, str], referee: str) -> None:
     where = {f"player_{s}_endpoint": players[p] for s, p in zip("AB", pair, strict=True)}
     match = {"match_id": match_id, "game_type": "even_odd", **who, **where}
     listed = [{"player_id": p, "endpoint": players[p]} for p in pair]
-    forms = {
+    forms: dict[str, Any] = {
         "ROUND_ANNOUNCEMENT": {"matches": [{**match, "referee_endpoint": referees[referee]}]},
         "MATCH_ASSIGNMENT": match,
         "START_MATCH": {"match_id": match_id, "game_type": "even_odd", "players": listed},
