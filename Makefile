@@ -23,7 +23,7 @@ MOVED := $(shell [ "$$(cat $(READY) 2>/dev/null)" = "$$(pwd -P)" ] || echo moved
 COMPILE := $(UV) pip compile --quiet --universal --generate-hashes \
 	--no-emit-index-url --no-header --no-annotate $(UPGRADE)
 
-.PHONY: help setup setup-dev play test chaos conformance strangers-mcp check fmt fmt-check lint type layers \
+.PHONY: help setup setup-dev play test chaos conformance strangers strangers-mcp check fmt fmt-check lint type layers \
 	golden docs docs-check bench lock clean moved
 
 help:  ## show this list
@@ -42,8 +42,11 @@ test: $(READY_DEV)  ## run the tests
 chaos: $(READY_DEV)  ## kill the processes of leagues until they end (SEEDS=100, STORE=postgresql)
 	@CHAOS_SEEDS=$(SEEDS) CHAOS_STORE=$(STORE) $(PY) -m pytest -q tests/chaos $(ARGS)
 
+strangers: $(READY_DEV)  ## play with agents of other houses, tolerantly and strictly
+	@$(PY) -m pytest -n 2 -q --ignore=tests/strangers/test_mcp_league.py tests/strangers $(ARGS)
+
 strangers-mcp: $(READY_DEV)  ## play with agents made with the libraries of others (fetched once)
-	@$(PY) -m pytest -q tests/strangers $(ARGS)
+	@$(PY) -m pytest -q tests/strangers/test_mcp_league.py $(ARGS)
 
 check: fmt-check lint type layers test docs-check  ## everything that must hold before a commit
 

@@ -1,4 +1,4 @@
-"""Write the generated tables of docs/protocol.md; with --check, only say whether they are current.
+"""Write the generated tables of the documents; with --check, only say whether they are current.
 
 The prose around the tables is written by hand. A table stands between two comments:
 `<!-- generated: messages -->` and `<!-- end -->`.
@@ -12,6 +12,8 @@ from typing import Any
 
 from msgspec import inspect
 
+from agent_league.dialects import RULES
+from agent_league.league.settings import GROUNDS
 from agent_league.protocol import MESSAGES, ErrorCode, Message, Patience, Request, Role
 from agent_league.protocol.jsonrpc import (
     INTERNAL_ERROR,
@@ -21,7 +23,7 @@ from agent_league.protocol.jsonrpc import (
     PARSE_ERROR,
 )
 
-PAGE = Path(__file__).parent.parent / "docs" / "protocol.md"
+DOCS = Path(__file__).parent.parent / "docs"
 GENERATED = re.compile(r"(<!-- generated: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 PEOPLE = {Role.LEAGUE: "league", Role.REFEREE: "referee", Role.PLAYER: "player"}
@@ -160,32 +162,53 @@ def _length_words(kind: inspect.Type) -> str:
     return f"{kind.min_length or 0} to {kind.max_length} characters"
 
 
-TABLES: dict[str, Callable[[], str]] = {
-    "messages": messages_table,
-    "errors": errors_table,
-    "envelope": envelope_table,
-    "fields": fields_tables,
+def rules_table() -> str:
+    return table(
+        ["rule", "expected", "how to mend it", "where it is written"],
+        [[f"`{rule.id}`", rule.expected, rule.mend, rule.seed] for rule in RULES.values()],
+    )
+
+
+def grounds_table() -> str:
+    return table(["name", "a player is out for"], [[f"`{k}`", why] for k, why in GROUNDS.items()])
+
+
+PAGES: dict[str, dict[str, Callable[[], str]]] = {
+    "protocol.md": {
+        "messages": messages_table,
+        "errors": errors_table,
+        "envelope": envelope_table,
+        "fields": fields_tables,
+    },
+    "strangers.md": {"rules": rules_table, "grounds": grounds_table},
 }
 
 
-def current(page: str) -> str:
+def current(page: str, tables: dict[str, Callable[[], str]]) -> str:
     """Return *page* with every table as the code says it now."""
-    return GENERATED.sub(lambda found: f"{found[1]}\n{TABLES[found[2]]()}\n{found[3]}", page)
+    return GENERATED.sub(lambda found: f"{found[1]}\n{tables[found[2]]()}\n{found[3]}", page)
+
+
+def brought_up_to_date(name: str, *, check: bool) -> bool:
+    """Write the page *name*, or only look at it; False if it is not as it must be."""
+    page, tables = DOCS / name, PAGES[name]
+    said = page.read_text(encoding="utf-8")
+    wanted = current(said, tables)
+    missing = tables.keys() - {found[1] for found in GENERATED.findall(said)}
+    if missing:
+        sys.stderr.write(f"docs/{name} has no place for: {', '.join(sorted(missing))}\n")
+        return False
+    if not check:
+        page.write_text(wanted, encoding="utf-8")
+    elif said != wanted:
+        sys.stderr.write(f"docs/{name} is not current\nhint: make docs\n")
+        return False
+    return True
 
 
 def main(arguments: list[str]) -> int:
-    said = PAGE.read_text(encoding="utf-8")
-    wanted = current(said)
-    missing = TABLES.keys() - {found[1] for found in GENERATED.findall(said)}
-    if missing:
-        sys.stderr.write(f"docs/protocol.md has no place for: {', '.join(sorted(missing))}\n")
-        return 1
-    if "--check" not in arguments:
-        PAGE.write_text(wanted, encoding="utf-8")
-    elif said != wanted:
-        sys.stderr.write("docs/protocol.md is not current\nhint: make docs\n")
-        return 1
-    return 0
+    right = [brought_up_to_date(name, check="--check" in arguments) for name in PAGES]
+    return 0 if all(right) else 1
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 from agent_league.clock import Clock, system_clock, written
+from agent_league.dialects import Deviation, Ledger
 from agent_league.journal import Journal
 from agent_league.mcp.client import McpClient
 from agent_league.mcp.client_http import HttpCarrier
@@ -170,7 +171,7 @@ class Agent:
         handlers, offer = self.handlers(), self.offer()
         if self.journal.detailed:
             handlers = {kind: self._overheard(answer) for kind, answer in handlers.items()}
-        endpoint = Endpoint(handlers, in_league_dialect(self.tools()), self.complaint)
+        endpoint = Endpoint(handlers, in_league_dialect(self.tools()), self.complaint, self)
         short_way = ShortWay(offer, handlers)
         return Site(
             answer=Switch(endpoint, short_way, self.body_limit).answer,
@@ -194,6 +195,20 @@ class Agent:
     def host_names(self) -> frozenset[str]:
         """Return the names by which this agent is reached, beside those of its machine."""
         return frozenset()
+
+    def now(self) -> str:
+        return written(self.clock())
+
+    def admit(self, message: Message, deviations: Sequence[Deviation]) -> Message:
+        """Return *message*, which deviates, as it is to be handled; an agent may refuse it."""
+        return message
+
+    def handled(self, message: Message, deviations: Sequence[Deviation], result: Result) -> Result:
+        """Take note of *message*, which was handled although it deviates."""
+        for deviation in deviations:
+            rule, got = deviation.rule.id, deviation.got
+            self.journal.note("DEVIATION", sender=message.sender, rule=rule, got=got)
+        return result
 
     @property
     def sender(self) -> str:
@@ -338,12 +353,17 @@ class Member(Agent):
         """Join the league, or raise `NotAdmittedError` or a `NoAnswerError`."""
         line = self.line(self.league_url)
         request: Request[Any] = self.application()
-        reply = await persistently(lambda: line.ask(request), retry or Retry(), self._again)
-        if reply.status != "ACCEPTED" or reply.agent_id is None:
+        ledger = Ledger()
+        reply = await persistently(
+            lambda: line.ask(request, ledger=ledger), retry or Retry(), self._again
+        )
+        for deviation in ledger.deviations.values():
+            self.journal.note("DEVIATION", rule=deviation.rule.id, got=deviation.got)
+        if reply.status != "ACCEPTED":
             self.journal.note("NOT_ADMITTED", "ERROR", reason=reply.reason)
             raise NotAdmittedError(reply.reason or "the league gave no reason")
-        self.name = reply.agent_id
-        self.token = reply.auth_token
+        self.name = reply.agent_id or self.name
+        self.token = reply.auth_token or ""  # some leagues know no tokens
         self.league_id = reply.league_id or self.league_id
         self.journal.belongs_to(self.name)
         self.journal.note("REGISTERED", league_id=self.league_id, league=self.league_url)

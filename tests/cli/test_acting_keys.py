@@ -98,6 +98,8 @@ OTHERWISE: dict[str, Any] = {
     "assignment": "weighted",
     "legs": 7,
     "announcement_lead_sec": 7,
+    "strictness": "strict",
+    "disqualify": ["timeout"],
     "unique_names": True,
     "games[].game_type": "tic_tac_toe",
     "games[].display_name": "Another",

@@ -36,7 +36,6 @@ CASES = [
     (garbled, JOIN, "invalid_reply"),
     (garbled, MOVE, "invalid_reply"),
     (html, MOVE, "invalid_reply"),
-    (wrong_id, MOVE, "invalid_reply"),
     (wrong_match, JOIN, "invalid_reply"),
     (wrong_match, MOVE, "invalid_reply"),
     (wrong_case, MOVE, "invalid_move"),
@@ -44,15 +43,23 @@ CASES = [
     (refusing, JOIN, "declined"),
     (crashing, MOVE, "unreachable"),
     (crashing, JOIN, "unreachable"),
-    (lying, JOIN, "invalid_reply"),
-    (lying, MOVE, "invalid_reply"),
     (erring, MOVE, "error_reply"),
 ]
 
+STRICTLY = [
+    (wrong_id, MOVE, "invalid_reply"),
+    (lying, JOIN, "invalid_reply"),
+    (lying, MOVE, "invalid_reply"),
+]
+"""What a tolerant league lets pass, and a strict one does not."""
 
-@pytest.mark.parametrize(("act", "only", "ending"), CASES)
+
+@pytest.mark.parametrize(
+    ("act", "only", "ending", "strictness"),
+    [*((*case, "tolerant") for case in CASES), *((*case, "strict") for case in STRICTLY)],
+)
 def test_only_the_matches_of_a_misbehaving_player_end_badly(
-    act: Act, only: str, ending: str
+    act: Act, only: str, ending: str, strictness: str
 ) -> None:
     rascal = Rascal(act, only)
 
@@ -64,7 +71,8 @@ def test_only_the_matches_of_a_misbehaving_player_end_badly(
         await league.add_rascal(rascal)
         await league.play()
 
-    season = played(script, awaited_players=6, awaited_referees=2).manager.season
+    terms = {"awaited_players": 6, "awaited_referees": 2, "strictness": strictness}
+    season = played(script, **terms).manager.season
     results = season.results.values()
     assert len({frozenset(ended.players) for ended in results}) == len(results) == 15
     bad = [ended for ended in results if rascal.player_id in ended.players]
@@ -74,7 +82,12 @@ def test_only_the_matches_of_a_misbehaving_player_end_badly(
     assert all(ended.winner not in (None, rascal.player_id) for ended in bad)
     first = min(bad, key=lambda ended: ended.round_id)
     assert first.termination == ending
-    assert {ended.termination for ended in bad} <= {ending, "suspended", "unreachable"}
+    assert {ended.termination for ended in bad} <= {
+        ending,
+        "suspended",
+        "unreachable",
+        "disqualified",
+    }
     assert season.row(rascal.player_id).technical_losses == 5
 
 

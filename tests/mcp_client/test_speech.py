@@ -114,9 +114,10 @@ def test_a_whole_message_is_taken_as_it_is() -> None:
     assert ended.termination == "completed"
 
 
-def test_a_whole_message_in_another_players_name_is_no_answer() -> None:
+def test_a_whole_message_in_another_players_name_is_no_answer_in_a_strict_league() -> None:
     said = {"message_type": "CHOOSE_PARITY_RESPONSE", "player_id": "P01", "parity_choice": "even"}
-    (ended,) = league_of(McpPeer({"choose_parity": lambda arguments: structured(said)})).ended
+    server = McpPeer({"choose_parity": lambda arguments: structured(said)})
+    (ended,) = league_of(server, strictness="strict").ended
     assert (ended.termination, ended.technical_losses) == ("invalid_reply", ["P02"])
 
 

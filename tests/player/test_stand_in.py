@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from agent_league.dialects import Ledger
 from agent_league.player import StandIn
 from agent_league.transport import LateError, NoAnswerError, NonsenseError, UnreachableError
 from agent_league.transport.speech import Letter
@@ -30,7 +31,7 @@ class Spoken:
     async def hang_up(self) -> None:
         self.hung_up += 1
 
-    async def deliver(self, letter: Letter, within: float) -> bytes:
+    async def deliver(self, letter: Letter, within: float, ledger: Ledger | None = None) -> bytes:
         asked = json.loads(letter.body)
         self.heard.append(asked["message_type"])
         if isinstance(self.says, NoAnswerError):

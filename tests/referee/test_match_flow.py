@@ -154,8 +154,6 @@ FORFEITS: list[tuple[str, Script | str, Termination, float]] = [
     ("garbled ack", {JOIN: garbles}, Termination.INVALID_REPLY, 0),
     ("garbled choice", {CHOOSE: garbles}, Termination.INVALID_REPLY, 0),
     ("another match", {CHOOSE: says(match_id="R9M9")}, Termination.INVALID_REPLY, 0),
-    ("another player", {CHOOSE: says(player_id="P99")}, Termination.INVALID_REPLY, 0),
-    ("another player joins", {JOIN: says(player_id="P99")}, Termination.INVALID_REPLY, 0),
     ("yes as text", {JOIN: says(accept="yes")}, Termination.INVALID_REPLY, 0),
     ("no choice", {CHOOSE: says(parity_choice=None)}, Termination.INVALID_MOVE, 0),
     ("wrong case", {CHOOSE: says(parity_choice="EVEN")}, Termination.INVALID_MOVE, 0),
@@ -171,14 +169,23 @@ FORFEITS: list[tuple[str, Script | str, Termination, float]] = [
 ]
 
 
-def forfeited(script: Script | str, other: Script | str = EVEN) -> tuple[Arena, float]:
+STRICTLY: list[tuple[str, Script | str, Termination, float]] = [
+    ("another player", {CHOOSE: says(player_id="P99")}, Termination.INVALID_REPLY, 0),
+    ("another player joins", {JOIN: says(player_id="P99")}, Termination.INVALID_REPLY, 0),
+]
+"""What only a strict league does not let pass."""
+
+
+def forfeited(
+    script: Script | str, other: Script | str = EVEN, **changes: Any
+) -> tuple[Arena, float]:
     async def main() -> tuple[Arena, float]:
         scripts = [{} if isinstance(one, str) else one for one in (script, other)]
         arena = Arena(*scripts)
         for player, one in zip(arena.players, (script, other), strict=True):
             if one == GONE:
                 arena.net.unhost(URLS[player.who])
-        await arena.play()
+        await arena.play(**changes)
         took = now()
         await asyncio.sleep(60)
         await arena.referee.close()
@@ -187,15 +194,21 @@ def forfeited(script: Script | str, other: Script | str = EVEN) -> tuple[Arena, 
     return run(main())
 
 
+CASES = [
+    *((*case, "tolerant") for case in FORFEITS),
+    *((*case, "strict") for case in (*FORFEITS[:-1], *STRICTLY)),  # the last one acts only once
+]
+
+
 @pytest.mark.parametrize(
-    ("script", "termination", "took"),
-    [case[1:] for case in FORFEITS],
-    ids=[case[0] for case in FORFEITS],
+    ("script", "termination", "took", "strictness"),
+    [case[1:] for case in CASES],
+    ids=[f"{case[0]}, {case[-1]}" for case in CASES],
 )
 def test_a_player_that_fails_loses_and_the_other_is_given_the_match(
-    script: Script | str, termination: Termination, took: float
+    script: Script | str, termination: Termination, took: float, strictness: str
 ) -> None:
-    arena, lasted = forfeited(script)
+    arena, lasted = forfeited(script, strictness=strictness)
     assert arena.result["termination"] == termination
     assert lasted == took
     assert arena.result["winner"] == "P02"
@@ -305,7 +318,8 @@ WRONG: list[tuple[str, Behaviour, str, str]] = [
 def test_a_player_that_answers_wrongly_is_told_why_and_may_correct_itself(
     wrong: Behaviour, code: str, name: str
 ) -> None:
-    arena, took = contest({CHOOSE: in_turn(wrong, takes(7, says(parity_choice="odd")))})
+    right = takes(7, says(parity_choice="odd"))
+    arena, took = contest({CHOOSE: in_turn(wrong, right)}, strictness="strict")
     assert arena.result["termination"] == "completed"
     assert took == 7
     (complaint,) = arena.first.messages(ERROR)

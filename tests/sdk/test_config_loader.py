@@ -130,6 +130,8 @@ def test_the_terms_of_a_league_follow_from_its_files() -> None:
             announcement_lead_sec=60,
             unique_names=True,
             guests={"move_timeout_sec": 60, "presence_timeout_sec": 70, "farewell_sec": 0},
+            strictness="strict",
+            disqualify=["timeout"],
         ),
         seed="s",
     )
@@ -145,6 +147,8 @@ def test_the_terms_of_a_league_follow_from_its_files() -> None:
         patience=Patience(move=3),
         announcement_lead=60,
         unique_names=True,
+        strictness="strict",
+        disqualify=("timeout",),
         token_hours=1,
         guests=GuestRules(move=60, presence=70, farewell=0),
     )

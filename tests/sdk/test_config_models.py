@@ -223,6 +223,7 @@ WRONG_LEAGUES = {
     '{"league_id": "a", "legs": 0}': "legs: expected a whole number from 1 to 10, got 0",
     '{"league_id": "a", "options": []}': "options: expected an object, got []",
     '{"league_id": "a", "unique_names": "yes"}': 'unique_names: expected true or false, got "yes"',
+    '{"league_id": "a", "strictness": "lax"}': 'strictness: expected "tolerant" or "strict", got "lax"',
     '{"league_id": "a", "announcement_lead_sec": -1}': "announcement_lead_sec: expected seconds, "
     "from 0 to 86400, got -1",
 }

@@ -308,3 +308,14 @@ def test_there_is_nothing_to_export_without_a_season(tmp_path: Path) -> None:
 def test_a_league_whose_name_is_no_file_name_is_refused_at_once(tmp_path: Path) -> None:
     with pytest.raises(UnsafeIdError):
         FileViews(Season(LeagueSettings(seed="s", league_id="../cup")), tmp_path)
+
+
+def test_the_file_of_a_match_tells_which_rules_were_broken_in_it(tmp_path: Path) -> None:
+    league = Box(["always_even"], guests=1)
+    league.guest(Scripted("?", {"CHOOSE_PARITY_CALL": says(player_id="P77")}))
+    export(list(played(league).events), tmp_path)
+    record = MatchRepository(tmp_path, LEAGUE).load("R1M1")
+    assert record is not None
+    assert msgspec.to_builtins(record.violations) == [
+        {"agent_id": "P02", "rule": "player-id-other", "got": "P77"}
+    ]

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from agent_league.store.events import (
+    AgentDisqualified,
     AgentRecovered,
     AgentRegistered,
     AgentSuspended,
@@ -21,6 +22,7 @@ from agent_league.store.events import (
     SeasonOpened,
     SeasonStarted,
     TokenIssued,
+    ViolationNoted,
 )
 from agent_league.store.log import Stored
 from agent_league.vocabulary import Json
@@ -112,6 +114,8 @@ SEASON: Sequence[Event] = (
     *_round(3, [("P01", "P04"), ("P02", "P03")], 31),
     SeasonEnded(at=_at(40), champion="P01"),
     FarewellSaid(at=_at(41)),
+    ViolationNoted(at=_at(42), agent_id="P04", rule="choice-field", got="choice", match_id=None),
+    AgentDisqualified(at=_at(43), agent_id="P04", ground="schema", why="choice-field: choice"),
 )
 
 

@@ -11,11 +11,13 @@ import pytest
 from agent_league.store import StoreError
 from agent_league.store.codec import KINDS, UPGRADES, stored
 from agent_league.store.events import (
+    AgentDisqualified,
     AgentRecovered,
     LeagueContinued,
     LeaguePaused,
     MatchVoided,
     OrganiserAppointed,
+    ViolationNoted,
 )
 from agent_league.store.log import Stored
 from agent_league.vocabulary import Json
@@ -23,7 +25,14 @@ from store.books import events, opened, writing
 from store.samples import LEAGUE, OPENED_AT, SETTINGS, STORED, TRANSCRIPT
 
 GOLDEN = Path(__file__).parent / "golden"
-LATER = (OrganiserAppointed, LeaguePaused, LeagueContinued, MatchVoided)
+LATER = (
+    OrganiserAppointed,
+    LeaguePaused,
+    LeagueContinued,
+    MatchVoided,
+    ViolationNoted,
+    AgentDisqualified,
+)
 """Kinds of event that the older version did not have."""
 OLDER = (kept.event for kept in STORED if not isinstance(kept.event, LATER))
 WRITTEN = [Stored(seq, event) for seq, event in enumerate(OLDER, 1)]

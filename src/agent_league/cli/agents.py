@@ -20,7 +20,7 @@ from agent_league.cli.foreign import enlist, games_of
 from agent_league.cli.lineup import Files
 from agent_league.cli.orchestration import Orchestration, follow
 from agent_league.cli.screen import PlainScreen
-from agent_league.cli.terms import Legs, Players, Switch, terms
+from agent_league.cli.terms import Legs, Players, Strict, Switch, terms
 from agent_league.guests import GuestHouse
 from agent_league.hosting import (
     Plan,
@@ -55,6 +55,7 @@ def manager(
     host: str | None = None,
     endpoint: str | None = None,
     class_league: Switch = False,
+    strict: Strict = None,
     shared: Path = SHARED,
     store: StoreAddress = None,
     durability: Durability = "power",
@@ -80,7 +81,9 @@ def manager(
     endpoint
         The address that others reach it at, if that is another one.
     class_league
-        No two agents of one name, and a minute between a round's announcement and its matches.
+        No two agents of one name, a minute between a round's announcement and its matches, strict.
+    strict
+        Refuse what deviates from the protocol, and disqualify; tolerant: understand and note it.
     shared
         The folder in which leagues are kept; a league of that id that is there goes on.
     store
@@ -95,6 +98,7 @@ def manager(
         shared,
         league_id or files.system.default_league_id,
         class_league=class_league,
+        strict=strict,
         legs=legs,
         awaited_referees=referees,
     )

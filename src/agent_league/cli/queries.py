@@ -141,7 +141,10 @@ def stats(player: str, /, *, league: str | None = None, json: Switch = False) ->
     keys = ("rank", "played", "wins", "draws", "losses", "technical_losses", "points")
     record = "  ".join(f"{key} {found.get(key)}" for key in keys)
     head = Text(f"{found['player_id']} {found['display_name']} ({found['state']})  {record}")
-    return show(head, _columns(found["matches"], "match_id", "winner", "status", "termination"))
+    matches = _columns(found["matches"], "match_id", "winner", "status", "termination")
+    broken = [f"{rule} x{times}" for rule, times in found.get("violations", {}).items()]
+    said = [Text(f"violations: {', '.join(broken)} (docs/strangers.md)")] if broken else []
+    return show(head, *said, matches)
 
 
 _PAGES: Mapping[str, Callable[[Season], dict[str, Json]]] = MappingProxyType(

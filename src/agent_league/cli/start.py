@@ -14,7 +14,7 @@ from agent_league.cli.orchestration import Orchestration, follow
 from agent_league.cli.paper import show
 from agent_league.cli.report import table
 from agent_league.cli.screen import PlainScreen
-from agent_league.cli.terms import Legs, Players, Ports, Referees, Switch, terms
+from agent_league.cli.terms import Legs, Players, Ports, Referees, Strict, Switch, terms
 from agent_league.hosting import run
 from agent_league.league import LeagueManager
 from agent_league.local import LocalLeague, LocalPlan
@@ -31,6 +31,7 @@ def start(
     port_base: Ports | None = None,
     host: str | None = None,
     class_league: Switch = False,
+    strict: Strict = None,
     shared: Path = SHARED,
     store: StoreAddress = None,
     durability: Durability = "power",
@@ -57,7 +58,9 @@ def start(
     host
         The address to listen at; 0.0.0.0 for every one this machine has.
     class_league
-        No two agents of one name, and a minute between a round's announcement and its matches.
+        No two agents of one name, a minute between a round's announcement and its matches, strict.
+    strict
+        Refuse what deviates from the protocol, and disqualify; tolerant: understand and note it.
     shared
         The folder in which leagues are kept; a league of that id that is there goes on.
     store
@@ -69,7 +72,7 @@ def start(
     """
     folder, files = Folder(shared, store, durability), Files.read(shared)
     named = league_id or files.system.default_league_id
-    base = terms(seed, players, shared, named, class_league=class_league, legs=legs)
+    base = terms(seed, players, shared, named, class_league=class_league, strict=strict, legs=legs)
     places = files.referees(base.game_type, referees, port_base)
     settings = folder.taken_up(replace(base, awaited_referees=len(places)))
     plan = LocalPlan(

@@ -20,6 +20,7 @@ Ports = Annotated[int, Parameter(validator=Number(gte=0, lte=64000))]
 Referees = Annotated[int, Parameter(validator=Number(gte=1, lte=10))]
 Game = str | None
 Switch = Annotated[bool, Parameter(negative=())]
+Strict = Annotated[bool | None, Parameter(negative="--tolerant")]
 
 
 def terms(
@@ -29,6 +30,7 @@ def terms(
     league_id: str,
     *,
     class_league: bool = False,
+    strict: bool | None = None,
     **flags: Any,
 ) -> LeagueSettings:
     """Return the settings of a league: flags win over the files in *shared*, files over defaults.
@@ -37,7 +39,9 @@ def terms(
     """
     given = {name: value for name, value in flags.items() if value is not None}
     if class_league:
-        given |= {"unique_names": True, "announcement_lead": CLASS_LEAD}
+        given |= {"unique_names": True, "announcement_lead": CLASS_LEAD, "strictness": "strict"}
+    if strict is not None:
+        given["strictness"] = "strict" if strict else "tolerant"
     base = _from_files(shared, league_id, seed or str(secrets.randbelow(10**6)))
     most = max(base.max_players, players or 0)
     return replace(base, awaited_players=players, max_players=most, **given)

@@ -8,6 +8,8 @@ from agent_league.league.roster import Entry, Lifecycle
 from agent_league.mcp.client import bounded
 from agent_league.mcp.client_probe import dialect_at
 from agent_league.mcp.client_speech import McpSpeech
+from agent_league.protocol.play import StartMatch
+from agent_league.transport.speech import LeagueSpeech
 
 
 async def acquainted(manager: Agent, entry: Entry) -> None:
@@ -31,3 +33,22 @@ def peer_of(manager: Agent, entry: Entry) -> Peer:
     speech = manager.line(entry.endpoint).speech
     mark = speech.mark if isinstance(speech, McpSpeech) else None
     return Peer(entry.endpoint, entry.agent_id, speech.dialect, mark)
+
+
+def order_habits(manager: Agent, entry: Entry) -> LeagueSpeech | None:
+    """Return how a referee is ordered, if it is spoken to in the league's dialect."""
+    speech = manager.line(entry.endpoint).speech
+    return speech if isinstance(speech, LeagueSpeech) else None
+
+
+def call_by(manager: Agent, entry: Entry, alias: str) -> None:
+    """Call a player from now on as it calls itself, whatever id we gave it."""
+    speech = order_habits(manager, entry)
+    if speech is not None:
+        speech.alias = entry.agent_id, alias
+
+
+def estranged(manager: Agent, referee: Entry) -> bool:
+    """Whether *referee* is ordered in another form than START_MATCH, which has the ticket."""
+    speech = order_habits(manager, referee)
+    return speech is not None and speech.estranged(StartMatch)

@@ -48,7 +48,12 @@ def next_match(season: Season, params: Params) -> Answer:
 def player_stats(season: Season, params: Params) -> Answer:
     player = _player(season, params)
     entry = season.roster[player]
-    shown = {"player_id": player, "display_name": entry.display_name, "state": entry.state}
+    shown: Answer = {
+        "player_id": player,
+        "display_name": entry.display_name,
+        "state": entry.state,
+        "violations": season.violations_of(player),
+    }
     ranked = [row for row in season.standings() if row.player_id == player]
     if not ranked:
         return {**shown, "rank": None, "played": 0, "matches": []}
@@ -79,6 +84,7 @@ def status(season: Season) -> Answer:
     agents = [
         {"agent_id": entry.agent_id, "role": entry.role, "display_name": entry.display_name}
         | {"state": entry.state, "endpoint": entry.endpoint}
+        | {"violations": season.violations_of(entry.agent_id)}
         for entry in season.roster.of(Role.REFEREE, Role.PLAYER)
     ]
     return {
@@ -90,6 +96,7 @@ def status(season: Season) -> Answer:
         "total_rounds": season.total_rounds,
         "matches_played": season.played,
         "awaited_players": season.settings.awaited_players,
+        "strictness": season.settings.strictness,
         "agents": agents,
     }
 

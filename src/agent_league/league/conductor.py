@@ -5,11 +5,12 @@ from typing import TYPE_CHECKING
 
 from agent_league.agent import Agent
 from agent_league.clock import written
+from agent_league.league.discipline import Discipline
 from agent_league.league.herald import Herald
 from agent_league.league.matchday import Matchday
 from agent_league.league.notices import Notices
 from agent_league.league.officials import Officials
-from agent_league.league.roster import Entry, Lifecycle
+from agent_league.league.roster import AWAY, Entry
 from agent_league.league.season import Season, Stage
 from agent_league.league.watch import Watch
 from agent_league.protocol import Role
@@ -41,8 +42,12 @@ class Conductor:
         self._notices = Notices(manager, season)
         self._officials = Officials(season.roster, season.settings.assignment)
         self.watch = Watch(manager, season.roster, events.append, self._lost, self._back)
-        self._herald = Herald(manager, season.roster, self.watch.failed)
-        self._matchday = Matchday(manager, season, events, self._officials, self.watch)
+        self.discipline = Discipline(manager, season, events)
+        self._herald = Herald(manager, season.roster, self.watch.failed, self.discipline)
+        self.matchday = Matchday(
+            manager, season, events, self._officials, self.watch, self.discipline
+        )
+        self.matchday.decided = self.match_ended
         self._may_start = asyncio.Event()
         self._table_sent = float("-inf")
         self._table_due: asyncio.TimerHandle | None = None
@@ -77,7 +82,7 @@ class Conductor:
 
     def pause_changed(self) -> None:
         """Take note that the league was paused, or goes on."""
-        self._matchday.look_whether_paused()
+        self.matchday.look_whether_paused()
 
     def standings_changed(self) -> None:
         """Tell everybody the table, which changed without a match."""
@@ -91,20 +96,23 @@ class Conductor:
     def arrived(self, entry: Entry, returning: Entry | None) -> None:
         """Greet an agent that was admitted; one that comes back may have forgotten its matches."""
         if returning is not None and entry.role is Role.REFEREE:
-            self._matchday.remind(entry)
+            self.matchday.remind(entry)
         self._manager.spawn(self._greet(entry))
 
     def match_ended(self, ended: MatchEnded) -> None:
         self.watch.match_ended(ended)
-        self._matchday.ended(ended.match_id)
+        self.discipline.match_ended(ended)
+        self.matchday.ended(ended.match_id)
         self._table_changed()
 
     def play_again(self, match_id: str) -> None:
         """Have a match refereed once more, as if its referee had been lost."""
-        self._matchday.repeat(match_id)
+        self.matchday.repeat(match_id)
 
     async def _greet(self, entry: Entry) -> None:
         await self.watch.greet(entry)
+        if not _there(self._season.roster[entry.agent_id]):
+            self.discipline.never_answered(entry)
         self._back(entry)
 
     def _complete(self) -> bool:
@@ -121,7 +129,7 @@ class Conductor:
 
     def _lost(self, entry: Entry) -> None:
         if entry.role is Role.REFEREE:
-            self._matchday.lost(entry)
+            self.matchday.lost(entry)
 
     def _back(self, entry: Entry) -> None:
         """Take note that somebody is there who was not."""
@@ -140,7 +148,7 @@ class Conductor:
         self._herald.tell(self._notices.round_opened(round_id, matches, planned))
         if self._settings.announcement_lead:
             await asyncio.sleep(self._settings.announcement_lead)
-        await self._matchday.play(matches, planned)
+        await self.matchday.play(matches, planned)
         self._events.note(RoundClosed(at=self._now(), round_id=round_id))
         self._herald.tell(self._notices.round_closed(round_id))
 
@@ -190,4 +198,4 @@ def seeded(players: "Iterable[str]") -> list[PlayerId]:
 
 
 def _there(entry: Entry) -> bool:
-    return entry.state is not Lifecycle.SUSPENDED
+    return entry.state not in AWAY

@@ -5,7 +5,8 @@ from collections.abc import Callable
 from functools import partial
 
 from agent_league.agent import Agent, log
-from agent_league.league.roster import Entry, Lifecycle, Roster
+from agent_league.league.discipline import Discipline
+from agent_league.league.roster import AWAY, Entry, Roster
 from agent_league.protocol import Notice
 from agent_league.transport import NoAnswerError
 from agent_league.transport.line import Letter, sealed
@@ -15,9 +16,16 @@ from agent_league.transport.outbox import Outbox, Urgency
 class Herald:
     """Sends notices to the members of a league."""
 
-    def __init__(self, manager: Agent, roster: Roster, failed: Callable[[Entry], None]) -> None:
+    def __init__(
+        self,
+        manager: Agent,
+        roster: Roster,
+        failed: Callable[[Entry], None],
+        discipline: Discipline,
+    ) -> None:
         self._manager = manager
         self._roster = roster
+        self._discipline = discipline
         self._failed = failed
         self._outboxes: dict[str, Outbox] = {}
 
@@ -30,7 +38,7 @@ class Herald:
         """Queue *notice* for everybody of the roles it is meant for."""
         letter = sealed(notice)
         for entry in self._roster.of(*notice.route.receiver):
-            if entry.state is not Lifecycle.SUSPENDED:
+            if entry.state not in AWAY:
                 self._outbox(entry.agent_id).put(letter, urgency, replaces)
 
     async def drained(self, within: float) -> None:
@@ -52,10 +60,12 @@ class Herald:
 
     async def _send(self, agent_id: str, letter: Letter) -> None:
         entry = self._roster[agent_id]
-        if entry.state is Lifecycle.SUSPENDED:
+        if entry.state in AWAY:
             return
+        ledger = self._discipline.ledger(entry)
         try:
-            await self._manager.line(entry.endpoint).deliver(letter)
+            await self._manager.line(entry.endpoint).deliver(letter, ledger=ledger)
         except NoAnswerError as error:
             log.warning("%s did not take a notice: %s", entry.agent_id, error)
             self._failed(entry)
+        self._discipline.account(ledger)

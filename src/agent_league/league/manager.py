@@ -10,7 +10,12 @@ import msgspec
 
 from agent_league.agent import Agent, Wire, log
 from agent_league.clock import written
+from agent_league.dialects import Deviation, rules
+from agent_league.dialects.ledger import refusal
+from agent_league.dialects.reports import contradiction
+from agent_league.dialects.welcome import Welcome
 from agent_league.league import answers, exhibits
+from agent_league.league.acquaintance import call_by
 from agent_league.league.admission import Admission, Applicant, Refusal, judge
 from agent_league.league.conductor import Conductor
 from agent_league.league.organiser import Organiser
@@ -22,7 +27,7 @@ from agent_league.league.settings import LeagueSettings
 from agent_league.league.snapshots import SnapshotKeeper, take_up_latest, told
 from agent_league.mcp.offer import Changes, Offer
 from agent_league.mcp.tools import ENVELOPE, ToolCard
-from agent_league.protocol import Acknowledgement, ErrorCode, Message, ProtocolError, Role
+from agent_league.protocol import Acknowledgement, ErrorCode, Message, ProtocolError, Role, name
 from agent_league.protocol.play import ResultReport, TranscriptPart
 from agent_league.protocol.queries import Query, QueryAnswer, QueryProblem
 from agent_league.protocol.registration import (
@@ -37,7 +42,7 @@ from agent_league.protocol.registration import (
 from agent_league.store import EventLog
 from agent_league.store.events import MatchEnded, SeasonOpened
 from agent_league.store.log import Store
-from agent_league.transport.endpoint import Handler
+from agent_league.transport.endpoint import Handler, Result
 from agent_league.transport.site import Site
 from agent_league.vocabulary import Json
 
@@ -87,6 +92,7 @@ class LeagueManager(Agent):
         self._store: Store | None = None
         self._changes = Changes()
         self._extensions: list[Extension] = []
+        self._welcome = Welcome()
         events.listen(self.season.apply, whole=False)
         events.listen(exhibits.telling(self._changes), whole=False)
         self.conductor = Conductor(self, self.season, events)
@@ -264,11 +270,14 @@ class LeagueManager(Agent):
     async def take_result(self, report: ResultReport) -> Acknowledgement:
         """Take a result once, and only from the referee that has the match."""
         referee = self._who(report)
-        ended = judged(report, referee, self.season, written(self.clock()))
+        at, ticketless = written(self.clock()), self.conductor.matchday.estranged(referee)
+        ended = judged(report, referee, self.season, at, ticketless=ticketless)
         if ended is not None and any(one.voids(ended) for one in self._extensions):
             self.conductor.play_again(ended.match_id)
             detail = "the league was away during the match, which is played again"
             raise ProtocolError(ErrorCode.NOT_ALLOWED, detail, about="MATCH_RESULT_REPORT")
+        if ended is not None:
+            self._incidents(report, referee, ended)
         before = self._transcripts.pop(report.match_id, {})
         said = [entry for part in sorted(before) for entry in before[part]]
         if ended is not None and await self.events.append(ended, [*said, *report.transcript]):
@@ -277,11 +286,69 @@ class LeagueManager(Agent):
         await self.events.settled()  # what is known already may still be on its way to the disk
         return Acknowledgement(match_id=report.match_id, note="already known")
 
+    def _incidents(self, report: ResultReport, referee: Entry, ended: MatchEnded) -> None:
+        discipline = self.conductor.discipline
+        discipline.reported(report.violations, ended)
+        for violation in report.violations:
+            if violation.rule == rules.PLAYER_ID_OTHER.id and violation.player_id in ended.players:
+                entry = self.season.roster[violation.player_id]
+                call_by(self, entry, violation.got)
+        habits = list(contradiction(report.result.winner, report.result.score))
+        if report.ticket is None:
+            habits.append(Deviation(rules.REPORT_TICKET, "no ticket"))
+        discipline.note(referee.agent_id, habits, report.match_id)
+
+    def admit(self, message: Message, deviations: Sequence[Deviation]) -> Message:
+        """Understand strangers, or, in a strict league, tell them what they must mend."""
+        if deviations and self.settings.strict:
+            if not isinstance(message, (RegisterPlayer, RegisterReferee)):
+                self._note(message, deviations)
+            broken = [deviation.rule.id for deviation in deviations]
+            self.journal.note("REFUSED", "WARNING", sender=message.sender, rules=broken)
+            raise refusal(deviations, name(type(message)))
+        return message
+
+    def handled(self, message: Message, deviations: Sequence[Deviation], result: Result) -> Result:
+        """Write down what deviates; an agent that goes on registering is answered in its words."""
+        self._note(message, deviations)
+        if not isinstance(result, (PlayerRegistered, RefereeRegistered)):
+            return result
+        if self.settings.strict or result.status != "ACCEPTED" or message.auth_token:
+            return result
+        resident = self.season.roster[result.agent_id or ""]
+        word = self._welcome.word(resident.endpoint, self.clock().timestamp())
+        if word == result.status:
+            return result
+        habit = Deviation(rules.REGISTERED_EXPECTED, "registers again and again")
+        self.conductor.discipline.remark(resident.agent_id, habit)
+        return {**msgspec.to_builtins(result), "status": word}
+
+    def _note(self, message: Message, deviations: Sequence[Deviation]) -> None:
+        """Write down what whoever proved to be its sender does otherwise.
+
+        Anybody can register an endpoint again: that says nothing of who listens there.
+        """
+        held = self.season.roster.holder(message.auth_token, self.clock())
+        who = held[0] if held else None
+        if who is None and isinstance(message, (RegisterPlayer, RegisterReferee)):
+            resident = self.season.roster.at(_meta(message).contact_endpoint)
+            who = resident if resident and len(resident.tokens) == 1 else None
+        if who is not None:
+            self.conductor.discipline.note(who.agent_id, deviations, message.match_id)
+
+    def _asks_for_work(self, who: Entry, query: Query) -> bool:
+        """Whether a referee asks for its own matches, as some do; the next one is a player's."""
+        asks = query.query_type == "GET_NEXT_MATCH" and "player_id" not in query.query_params
+        return asks and who.role is Role.REFEREE and not self.settings.strict
+
     def query(self, query: Query) -> QueryAnswer:
-        self._who(query)
+        who = self._who(query)
         found: dict[str, Any]
         try:
-            found = {"data": answers.ANSWERS[query.query_type](self.season, query.query_params)}
+            if self._asks_for_work(who, query):
+                found = {"data": {"next_match": self.conductor.matchday.polled(who)}}
+            else:
+                found = {"data": answers.ANSWERS[query.query_type](self.season, query.query_params)}
         except ProtocolError as error:
             code = error.code
             found = {
@@ -301,6 +368,10 @@ class LeagueManager(Agent):
         return self.season.roster.authenticated(
             message.auth_token, message.sender, str(about), self.clock()
         )
+
+
+def _meta(request: RegisterPlayer | RegisterReferee) -> PlayerMeta | RefereeMeta:
+    return request.player_meta if isinstance(request, RegisterPlayer) else request.referee_meta
 
 
 def _applicant(request: Message, role: Role, meta: PlayerMeta | RefereeMeta) -> Applicant:

@@ -1,21 +1,26 @@
 """From a round's matches to their results: each goes to a referee, and to another if need be."""
 
 import asyncio
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from hashlib import sha256
 
 from agent_league.agent import Agent, log
 from agent_league.clock import written
-from agent_league.league.acquaintance import peer_of
+from agent_league.dialects import Deviation, orders, rules
+from agent_league.league.acquaintance import estranged, order_habits, peer_of
+from agent_league.league.discipline import Discipline
 from agent_league.league.officials import Officials
+from agent_league.league.reports import walkover
 from agent_league.league.roster import Entry, Lifecycle
 from agent_league.league.season import Season
+from agent_league.league.trays import Trays
 from agent_league.league.watch import Watch
 from agent_league.protocol import ErrorCode, tokens
 from agent_league.protocol.play import Contestant, MatchAccepted, StartMatch
 from agent_league.store import EventLog
-from agent_league.store.events import MatchAssigned, ScheduledMatch
+from agent_league.store.events import MatchAssigned, MatchEnded, ScheduledMatch
 from agent_league.transport import NoAnswerError, RefusedError
+from agent_league.vocabulary import Json
 
 
 class Matchday:
@@ -28,12 +33,17 @@ class Matchday:
         events: EventLog,
         officials: Officials,
         watch: Watch,
+        discipline: Discipline,
     ) -> None:
         self._manager = manager
         self._season = season
         self._events = events
         self._officials = officials
         self._watch = watch
+        self._discipline = discipline
+        self._trays = Trays()
+        self.decided: Callable[[MatchEnded], None] = lambda ended: self.ended(ended.match_id)
+        """Told of each match that needed no referee."""
         self._pending: asyncio.Queue[ScheduledMatch] = asyncio.Queue()
         self._outcomes: dict[str, asyncio.Future[bool]] = {}
         """For each match that a referee has: True when it ended, False when it got lost."""
@@ -74,6 +84,21 @@ class Matchday:
         else:
             self._going.set()
 
+    def polled(self, referee: Entry) -> Json:
+        """Return the next match of a referee that asks for its matches itself, or None."""
+        mine = self._officials.matches_of(referee.agent_id)
+        habits = order_habits(self._manager, referee)
+        if self._trays.polled(referee.agent_id) and habits and habits.doubted(StartMatch):
+            for match_id in sorted(mine & self._left):  # it was told of these, and likely in vain
+                ticket = self._tickets[match_id]
+                self._put_in_tray(self._season.matches[match_id], referee, ticket)
+        return self._trays.taken(referee.agent_id, mine & self._left)
+
+    def estranged(self, referee: Entry) -> bool:
+        """Whether *referee* cannot know the tickets of its matches."""
+        strange = referee.agent_id in self._trays or estranged(self._manager, referee)
+        return strange and not self._season.settings.strict
+
     def remind(self, referee: Entry) -> None:
         """Order the matches of a referee that registered again once more, as they were.
 
@@ -109,12 +134,27 @@ class Matchday:
     async def _dispatch(self, planned: Mapping[str, str]) -> None:
         while True:
             match = await self._pending.get()
+            if self._walked_over(match):
+                continue
             referee = await self._officials.take(match.match_id, planned.get(match.match_id))
             await self._going.wait()
             if match.match_id in self._left:
                 self._manager.spawn(self._have_refereed(match, referee))
             else:  # a referee that was given up has reported it after all
                 self._officials.release(referee.agent_id, match.match_id)
+
+    def _walked_over(self, match: ScheduledMatch) -> bool:
+        """Decide a match of a disqualified player without a referee; False if there is none."""
+        players = [match.first, match.second]
+        out = [p for p in players if self._season.roster[p].state is Lifecycle.DISQUALIFIED]
+        if out and match.match_id in self._left:
+            self._manager.spawn(self._decided(match, out))
+        return bool(out)
+
+    async def _decided(self, match: ScheduledMatch, out: list[str]) -> None:
+        ended = walkover(match, out, written(self._manager.clock()))
+        await self._events.append(ended)
+        self.decided(ended)
 
     async def _have_refereed(self, match: ScheduledMatch, referee: Entry) -> None:
         outcome = asyncio.get_running_loop().create_future()
@@ -133,6 +173,8 @@ class Matchday:
         self, outcome: "asyncio.Future[bool]", match: ScheduledMatch, referee: Entry
     ) -> bool:
         """Wait for the report, but not longer than a match can take."""
+        if not await self._heeded(outcome, match, referee):
+            return False
         try:
             async with asyncio.timeout(self._season.settings.lease(guests=self._guests_in(match))):
                 return await outcome
@@ -140,6 +182,21 @@ class Matchday:
             why = f"{match.match_id} was not reported in time"
             await self._watch.suspend(referee, why)
             return False
+
+    async def _heeded(
+        self, outcome: "asyncio.Future[bool]", match: ScheduledMatch, referee: Entry
+    ) -> bool:
+        """Order a match again, in another form each time, until something comes of it."""
+        habits, patience = order_habits(self._manager, referee), self._season.settings.patience
+        while habits and habits.doubted(StartMatch) and referee.agent_id not in self._trays:
+            done, _ = await asyncio.wait({outcome}, timeout=patience.join + patience.move)
+            if done and outcome.result():
+                habits.heeded(StartMatch)
+            if done or not habits.unheeded(StartMatch):
+                return True
+            if not await self._taken(match, referee, self._tickets[match.match_id]):
+                return False
+        return True
 
     async def _give(self, match: ScheduledMatch, referee: Entry) -> bool:
         """Offer the match to *referee*; False if it does not take it."""
@@ -156,9 +213,13 @@ class Matchday:
         return await self._taken(match, referee, ticket)
 
     async def _taken(self, match: ScheduledMatch, referee: Entry, ticket: str) -> bool:
+        if referee.agent_id in self._trays:
+            return self._put_in_tray(match, referee, ticket)
         try:
             reply = await self._ordered(match, referee, ticket)
         except NoAnswerError as error:
+            if not error.retryable and await self._polls(referee):
+                return self._put_in_tray(match, referee, ticket)
             log.warning("%s does not take %s: %s", referee.agent_id, match.match_id, error)
             await self._watch.suspend(referee, "does not take matches")
             return False
@@ -168,17 +229,38 @@ class Matchday:
         self._officials.rest(referee.agent_id, self._season.settings.retry.base_delay)
         return False
 
+    async def _polls(self, referee: Entry) -> bool:
+        """Whether a referee that takes no order asks for its matches itself, as some do."""
+        if self._season.settings.strict:
+            return False
+        return await self._trays.first_poll(
+            referee.agent_id, self._season.settings.patience.generic
+        )
+
+    def _put_in_tray(self, match: ScheduledMatch, referee: Entry, ticket: str) -> bool:
+        order = self._order(match, ticket, referee.keys[0])
+        self._trays.put(referee.agent_id, match.match_id, orders.offered(order))
+        form = Deviation(rules.ORDER_FORM, "a referee that asks for its matches")
+        self._discipline.note(referee.agent_id, [form], match.match_id)
+        return True
+
     async def _ordered(self, match: ScheduledMatch, referee: Entry, ticket: str) -> MatchAccepted:
         """Order the match with each secret that we may share with the referee."""
-        line = self._manager.line(referee.endpoint)
         *likely, last = referee.keys
         for key in likely:
             try:
-                return await line.ask(self._order(match, ticket, key))
+                return await self._asked(self._order(match, ticket, key), referee)
             except RefusedError as error:
                 if error.code is not ErrorCode.AUTH_TOKEN_INVALID:
                     raise
-        return await line.ask(self._order(match, ticket, last))
+        return await self._asked(self._order(match, ticket, last), referee)
+
+    async def _asked(self, order: StartMatch, referee: Entry) -> MatchAccepted:
+        ledger = self._discipline.ledger(referee)
+        try:
+            return await self._manager.line(referee.endpoint).ask(order, ledger=ledger)
+        finally:
+            self._discipline.account(ledger, order.match_id)
 
     def _order(self, match: ScheduledMatch, ticket: str, key: str) -> StartMatch:
         settings = self._season.settings
@@ -198,6 +280,7 @@ class Matchday:
             patience=settings.patience_in(guests=self._guests_in(match)),
             retry=settings.retry,
             transcript=self._events.lasting,
+            strictness=settings.strictness,
         )
 
     def _guests_in(self, match: ScheduledMatch) -> bool:

@@ -13,8 +13,12 @@ from agent_league.store.events import MatchEnded, ScheduledMatch
 ABOUT = "MATCH_RESULT_REPORT"
 
 
-def judged(report: ResultReport, referee: Entry, season: Season, at: str) -> MatchEnded | None:
+def judged(
+    report: ResultReport, referee: Entry, season: Season, at: str, *, ticketless: bool = False
+) -> MatchEnded | None:
     """Return what *report* establishes, None if it is known already; raise `ProtocolError`.
+
+    A referee that cannot know its ticket is *ticketless*: its token has to do.
 
     What a player gets follows from who won, never from the score that came with it.
     """
@@ -22,7 +26,7 @@ def judged(report: ResultReport, referee: Entry, season: Season, at: str) -> Mat
     if match is None and not season.past(report.match_id):
         detail = f"match_id: there is no match {report.match_id[:40]!r} to report"
         raise ProtocolError(ErrorCode.MATCH_ID_MISMATCH, detail, about=ABOUT, field="match_id")
-    check_right(report, referee, season)
+    check_right(report, referee, season, ticketless=ticketless)
     if match is None or report.match_id in season.results:
         return None
     _check_result(report.result, match)
@@ -42,7 +46,31 @@ def judged(report: ResultReport, referee: Entry, season: Season, at: str) -> Mat
     )
 
 
-def check_right(report: ResultReport | TranscriptPart, referee: Entry, season: Season) -> None:
+def walkover(match: ScheduledMatch, out: list[str], at: str) -> MatchEnded:
+    """Return how a match ends, which nobody referees, between players of whom some are *out*."""
+    players = [match.first, match.second]
+    here = [player for player in players if player not in out]
+    return MatchEnded(
+        at=at,
+        match_id=match.match_id,
+        round_id=match.round_id,
+        referee_id=Role.LEAGUE,
+        players=players,
+        winner=here[0] if here else None,
+        status="TECHNICAL_LOSS",
+        termination="disqualified",
+        technical_losses=out,
+        details={"reason": f"{', '.join(out)} disqualified"},
+    )
+
+
+def check_right(
+    report: ResultReport | TranscriptPart,
+    referee: Entry,
+    season: Season,
+    *,
+    ticketless: bool = False,
+) -> None:
     """Raise `ProtocolError` unless *referee* has the match that it speaks of."""
     if referee.role is not Role.REFEREE:
         detail = "only a referee reports results"
@@ -53,6 +81,8 @@ def check_right(report: ResultReport | TranscriptPart, referee: Entry, season: S
     if assigned is None or assigned.referee_id != referee.agent_id:
         detail = f"match_id: {report.match_id} was given to another referee"
         raise ProtocolError(ErrorCode.NOT_ALLOWED, detail, about=ABOUT, field="match_id")
+    if ticketless and report.ticket is None:
+        return
     if not tokens.same(tokens.token_hash(report.ticket or ""), assigned.ticket_hash):
         detail = "ticket: not the ticket that came with this match"
         raise ProtocolError(ErrorCode.AUTH_TOKEN_INVALID, detail, about=ABOUT, field="ticket")

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from agent_league.protocol import ErrorCode, ProtocolError, Role, tokens
 from agent_league.protocol.fields import moment
 from agent_league.store.events import (
+    AgentDisqualified,
     AgentRecovered,
     AgentRegistered,
     AgentSuspended,
@@ -31,6 +32,12 @@ class Lifecycle(StrEnum):
     ACTIVE = "ACTIVE"
     SUSPENDED = "SUSPENDED"
     SHUTDOWN = "SHUTDOWN"
+    DISQUALIFIED = "DISQUALIFIED"
+    """Ours: out for good, although it may still answer."""
+
+
+AWAY = {Lifecycle.SUSPENDED, Lifecycle.DISQUALIFIED}
+"""Those who are not told anything, nor given a match."""
 
 
 class Token(NamedTuple):
@@ -85,6 +92,7 @@ class Roster:
             TokenIssued: self._token_issued,
             AgentSuspended: self._suspended,
             AgentRecovered: self._recovered,
+            AgentDisqualified: self._disqualified,
             SeasonStarted: self._season_started,
             SeasonEnded: self._season_ended,
         }
@@ -179,7 +187,7 @@ class Roster:
                 game_types=tuple(event.game_types),
                 capacity=event.capacity,
                 tokens=_remembered((*(known.tokens if known else ()), token)),
-                state=self._awake,
+                state=known.state if known and _out(known) else self._awake,
                 guest=event.guest,
                 model=event.model,
             )
@@ -196,6 +204,9 @@ class Roster:
     def _recovered(self, event: AgentRecovered) -> None:
         self._move(event.agent_id, self._awake)
 
+    def _disqualified(self, event: AgentDisqualified) -> None:
+        self._move(event.agent_id, Lifecycle.DISQUALIFIED)
+
     def _season_started(self, event: SeasonStarted) -> None:
         self._playing = True
         for entry in list(self._entries.values()):
@@ -203,8 +214,9 @@ class Roster:
                 self._move(entry.agent_id, Lifecycle.ACTIVE)
 
     def _season_ended(self, event: SeasonEnded) -> None:
-        for agent_id in self._entries:
-            self._move(agent_id, Lifecycle.SHUTDOWN)
+        for agent_id, entry in list(self._entries.items()):
+            if not _out(entry):
+                self._move(agent_id, Lifecycle.SHUTDOWN)
 
     @property
     def _awake(self) -> Lifecycle:
@@ -219,6 +231,10 @@ class Roster:
         self._entries[entry.agent_id] = entry
         self._by_endpoint[entry.endpoint] = entry.agent_id
         self._by_hash[entry.tokens[-1].hash] = entry.agent_id
+
+
+def _out(entry: Entry) -> bool:
+    return entry.state is Lifecycle.DISQUALIFIED
 
 
 def _remembered(issued: Sequence[Token]) -> tuple[Token, ...]:

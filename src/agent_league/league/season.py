@@ -23,6 +23,7 @@ from agent_league.store.events import (
     ScheduledMatch,
     SeasonEnded,
     SeasonStarted,
+    ViolationNoted,
 )
 from agent_league.tournament import Pairing, Result, Standing, Table, round_robin, total_rounds
 from agent_league.vocabulary import PlayerId
@@ -60,6 +61,10 @@ class Season:
         self.paused = False
         self.organiser: str | None = None
         """The hash of the organiser's token."""
+        self.violations: Counter[tuple[str, str]] = Counter()
+        """How often each agent broke each rule."""
+        self.incidents: dict[str, list[ViolationNoted]] = {}
+        """What was noted of each match that is played, or was in the last round."""
         self.table = Table([], settings.scoring)
         self._folds: Mapping[type[Event], Callable[[Any], None]] = {
             SeasonStarted: self._season_started,
@@ -67,6 +72,7 @@ class Season:
             MatchAssigned: self._match_assigned,
             MatchEnded: self._match_ended,
             RoundClosed: self._round_closed,
+            ViolationNoted: self._violation_noted,
             SeasonEnded: self._season_ended,
             OrganiserAppointed: self._organiser_appointed,
             LeaguePaused: self._paused,
@@ -107,6 +113,17 @@ class Season:
     def results_of(self, round_id: int) -> list[MatchEnded]:
         ids = [match.match_id for match in self.pairings(round_id)]
         return [self.results[match_id] for match_id in ids if match_id in self.results]
+
+    def noted(self, agent_id: str, rule: str, match_id: str | None) -> bool:
+        """Whether it was noted that an agent broke *rule*: in that match, or outside of any."""
+        if match_id is None:
+            return (agent_id, rule) in self.violations
+        return any(
+            (one.agent_id, one.rule) == (agent_id, rule) for one in self.incidents.get(match_id, ())
+        )
+
+    def violations_of(self, agent_id: str) -> dict[str, int]:
+        return {rule: n for (who, rule), n in self.violations.items() if who == agent_id}
 
     def row(self, player: str) -> Standing:
         return self.table.row(PlayerId(player))
@@ -159,9 +176,21 @@ class Season:
         self.tally[event.status] += 1
         self.table.add(_result(event))
 
+    def _violation_noted(self, event: ViolationNoted) -> None:
+        self.violations[event.agent_id, event.rule] += 1
+        if event.match_id is not None:
+            self.incidents.setdefault(event.match_id, []).append(event)
+
     def _round_closed(self, event: RoundClosed) -> None:
         self.closed_rounds = event.round_id
+        past = [one for one in self.incidents if self._round_of(one) < event.round_id]
+        for match_id in past:
+            del self.incidents[match_id]
         self.endings[event.round_id] = letters(self.pairings(event.round_id), self.results)
+
+    def _round_of(self, match_id: str) -> int:
+        match = self.matches.get(match_id)
+        return match.round_id if match else 0
 
     def _season_ended(self, event: SeasonEnded) -> None:
         self.stage = Stage.COMPLETED

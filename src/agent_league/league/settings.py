@@ -2,15 +2,30 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Self
 
 import msgspec
 
 from agent_league.game import GAMES
 from agent_league.protocol import Patience
-from agent_league.protocol.play import Retry
+from agent_league.protocol.play import Retry, Strictness
 from agent_league.tournament import Scoring
 from agent_league.vocabulary import Json
+
+GROUNDS: Mapping[str, str] = MappingProxyType(
+    {
+        "schema": "any message violates the schema",
+        "missing_field": "any required field is missing",
+        "wrong_type": "any field has the wrong type",
+        "version_mismatch": "another version of the protocol",
+        "timeout": "no answer in time, on any move",
+        "crash": "a crash or an error during a game",
+        "invalid_endpoint": "nobody listens at the endpoint",
+        "unsupported_game": "a game is claimed and then declined",
+    }
+)
+"""Why a player may be disqualified: the eight conditions of 000, each of which staff can switch."""
 
 CLASS_LEAD = 60.0
 """Seconds between the announcement of a round and its first match, where people follow it."""
@@ -70,6 +85,10 @@ class LeagueSettings:
     announcement_lead: float = 0.0
     """Seconds between the announcement of a round and its first match."""
     unique_names: bool = False
+    strictness: Strictness = "tolerant"
+    """Whether an agent that deviates from the protocol is understood, or refused."""
+    disqualify: tuple[str, ...] | None = None
+    """Why a player is put out (`GROUNDS`); None: for all of it if strict, else never."""
     token_hours: float = 24.0
     table_interval: float = 0.25
     """Seconds that must lie between two standings updates, unless a round ends."""
@@ -83,6 +102,17 @@ class LeagueSettings:
     def read(cls, written: str) -> Self:
         """Return the settings that a store has written down."""
         return msgspec.json.decode(written, type=cls)
+
+    @property
+    def strict(self) -> bool:
+        return self.strictness == "strict"
+
+    @property
+    def grounds(self) -> frozenset[str]:
+        """Why a player is put out of this league."""
+        if self.disqualify is None:
+            return frozenset(GROUNDS if self.strict else ())
+        return frozenset(self.disqualify)
 
     def patience_in(self, *, guests: bool) -> Patience:
         """Return how long a referee waits in a match, and with guests in it."""

@@ -31,7 +31,7 @@ from agent_league.store.log import Store
 from agent_league.tournament import Standing, Sums, Table
 from agent_league.vocabulary import PlayerId
 
-VERSION = 3
+VERSION = 4
 """Counts up when a snapshot, or an event in it, changes its fields or comes to mean another sum."""
 EVERY = 5_000
 """How many results may come in before the next snapshot."""
@@ -59,6 +59,8 @@ class Snapshot(Struct, frozen=True, kw_only=True):
     voided: list[str]
     paused: bool
     organiser: str | None
+    violations: list[tuple[str, str, int]]
+    """How often each agent broke each rule."""
     agents: list[Entry]
     rows: list[Standing]
     points: list[list[int]]
@@ -94,6 +96,7 @@ def taken(season: Season) -> Taken:
         voided=sorted(season.voided),
         paused=season.paused,
         organiser=season.organiser,
+        violations=[(who, rule, times) for (who, rule), times in season.violations.items()],
         agents=season.roster.entries(),
         rows=sums.rows,
         points=[],
@@ -133,6 +136,7 @@ def _give(told: Snapshot, season: Season) -> None:
     season.tally.update(told.tally)
     season.voided.update(told.voided)
     season.paused, season.organiser = told.paused, told.organiser
+    season.violations.update({(who, rule): times for who, rule, times in told.violations})
     season.roster.take_up(told.agents, playing=told.stage is not Stage.REGISTRATION)
 
 

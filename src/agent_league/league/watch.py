@@ -8,7 +8,7 @@ from contextlib import suppress
 from agent_league.agent import Agent
 from agent_league.clock import written
 from agent_league.league.acquaintance import acquainted
-from agent_league.league.roster import Entry, Lifecycle, Roster
+from agent_league.league.roster import AWAY, Entry, Lifecycle, Roster
 from agent_league.protocol import Role
 from agent_league.store.events import AgentRecovered, AgentSuspended, Event, MatchEnded
 from agent_league.transport import NoAnswerError
@@ -83,7 +83,7 @@ class Watch:
 
     async def _suspend(self, entry: Entry, why: str) -> None:
         now = self._roster[entry.agent_id]
-        if now.state in {Lifecycle.SUSPENDED, Lifecycle.SHUTDOWN}:
+        if now.state in {*AWAY, Lifecycle.SHUTDOWN}:
             return
         at = written(self._manager.clock())
         await self._append(AgentSuspended(at=at, agent_id=entry.agent_id, why=why))

@@ -10,6 +10,7 @@ import msgspec
 from msgspec import Raw
 
 from agent_league.clock import Clock, written
+from agent_league.dialects import Ledger
 from agent_league.mcp.client import McpClient, bounded
 from agent_league.mcp.client_tools import Called, Toolbox
 from agent_league.protocol import Acknowledgement, Message, Request, Role, name
@@ -41,7 +42,9 @@ class McpSpeech:
         self._box: Toolbox | None = None
         self.mark = mark
 
-    async def deliver(self, letter: Letter, within: float) -> bytes | Raw:
+    async def deliver(
+        self, letter: Letter, within: float, ledger: Ledger | None = None
+    ) -> bytes | Raw:
         """Return the reply to *letter*, or raise a `NoAnswerError`."""
         async with bounded(within, self._client.name):
             # A match begins with a look at the tools: nobody changes them unnoticed.

@@ -72,7 +72,9 @@ class ShortWay:
 
     def __init__(self, offer: Offer, handlers: Mapping[type[Message], Handler]) -> None:
         self._tools, self._complain = offer.tools, offer.complain
-        self._handlers = {kind.route.tool: (kind, call) for kind, call in handlers.items()}
+        self._handlers = {
+            kind.route.tool: (kind, call) for kind, call in handlers.items() if kind.route.tool
+        }
         said = _encode({"name": offer.name, "version": offer.version})
         self._ends = {
             False: b"}}",

@@ -108,6 +108,7 @@ def message_cards(
     return [
         _message_card(kind, _filled(kind, handler, supply), optional)
         for kind, handler in handlers.items()
+        if kind.route.tool  # a reply that comes as a request of its own is nobody's tool
     ]
 
 

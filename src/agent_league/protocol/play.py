@@ -29,6 +29,7 @@ from agent_league.vocabulary import Json
 
 SeatName = Literal["PLAYER_A", "PLAYER_B"]
 Status = Literal["WIN", "DRAW", "TECHNICAL_LOSS"]
+Strictness = Literal["tolerant", "strict"]
 
 
 class Retry(Struct, frozen=True, kw_only=True):
@@ -88,6 +89,8 @@ class StartMatch(Request[MatchAccepted], frozen=True, kw_only=True, tag="START_M
     retry: Retry = Retry()
     transcript: bool = False
     """Whether the league wants to be told, with the report, what was said."""
+    strictness: Strictness = "tolerant"
+    """Whether a player that deviates from the protocol is understood, or refused."""
     auto: bool = True
     """False: the match waits to be stepped by collect_choices, draw_number, finalize_match."""
 
@@ -229,6 +232,16 @@ class TranscriptPart(Notice, frozen=True, kw_only=True, tag="MATCH_TRANSCRIPT"):
     entries: list[Json]
 
 
+class Violation(Struct, frozen=True, kw_only=True):
+    """A rule of the protocol that a player broke in a match."""
+
+    player_id: Text
+    rule: Text
+    """Its id in docs/strangers.md."""
+    got: str
+    """What came: short, and without secrets."""
+
+
 class ResultReport(Notice, frozen=True, kw_only=True, tag="MATCH_RESULT_REPORT"):
     """A referee tells the league how a match ended, again and again until it is acknowledged."""
 
@@ -242,3 +255,5 @@ class ResultReport(Notice, frozen=True, kw_only=True, tag="MATCH_RESULT_REPORT")
     ticket: str | None = None
     transcript: list[Raw] = field(default_factory=list)
     """What was said in the match, in order: when, by whom, to whom, and the message."""
+    violations: list[Violation] = field(default_factory=list)
+    """In what the players deviated from the protocol."""

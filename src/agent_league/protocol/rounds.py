@@ -8,7 +8,7 @@ from agent_league.protocol.fields import Count, Ordinal, Text
 from agent_league.protocol.message import EVERYBODY, LEAGUE, PLAYER, Notice, Route
 
 
-class AnnouncedMatch(Struct, frozen=True, kw_only=True):
+class AnnouncedMatch(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One match of a round."""
 
     match_id: Text
@@ -16,6 +16,9 @@ class AnnouncedMatch(Struct, frozen=True, kw_only=True):
     player_A_id: Text  # noqa: N815 - the protocol's spelling
     player_B_id: Text  # noqa: N815 - the protocol's spelling
     referee_endpoint: Text
+    player_A_endpoint: Text | None = None  # noqa: N815 - the protocol's spelling
+    """Where a player listens, if the announcement is also the order to play."""
+    player_B_endpoint: Text | None = None  # noqa: N815 - the protocol's spelling
 
 
 class RoundAnnouncement(Notice, frozen=True, kw_only=True, tag="ROUND_ANNOUNCEMENT"):

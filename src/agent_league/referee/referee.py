@@ -8,23 +8,38 @@ from itertools import count
 from typing import Any
 
 from msgspec import Raw
+from msgspec.structs import replace as changed
 
 from agent_league.agent import SPEECHES, Member, Wire, host_of, taken, together
+from agent_league.dialects import Deviation, Ledger, orders
+from agent_league.dialects.rules import ORDER_FORM
 from agent_league.game import GAMES, OptionsError
 from agent_league.mcp.offer import Offer, Resource
 from agent_league.mcp.rules import rules_resources
 from agent_league.mcp.tools import Caller, ToolCard
-from agent_league.protocol import Acknowledgement, ErrorCode, Message, ProtocolError, Role, tokens
+from agent_league.protocol import (
+    Acknowledgement,
+    ErrorCode,
+    Message,
+    ProtocolError,
+    Role,
+    name,
+    tokens,
+)
 from agent_league.protocol.complaints import LeagueComplaint
 from agent_league.protocol.play import (
+    GameMoveReply,
     GameOver,
     GameResult,
+    JoinAck,
     MatchAccepted,
+    ParityReply,
     ReportedResult,
     ResultReport,
     Retry,
     StartMatch,
     TranscriptPart,
+    Violation,
 )
 from agent_league.protocol.registration import RefereeMeta, RegisterReferee
 from agent_league.protocol.rounds import LeagueCompleted, RoundAnnouncement, RoundCompleted
@@ -52,11 +67,17 @@ class Referee(Member):
         self._meta = meta
         self._matches: dict[str, Match] = {}
         """The matches that are being played, or reported."""
+        self._vouched_for: set[str] = set()
+        self._proven = False
+        """Whether the league has shown that it signs its orders; then no other is taken."""
 
     def handlers(self) -> Mapping[type[Message], Handler]:
         return {
             StartMatch: self.start,
-            RoundAnnouncement: taken,
+            JoinAck: self.posted,
+            ParityReply: self.posted,
+            GameMoveReply: self.posted,
+            RoundAnnouncement: self.round_announced,
             RoundCompleted: taken,
             LeagueCompleted: self.league_over,
             LeagueComplaint: self.complained,
@@ -103,6 +124,8 @@ class Referee(Member):
     def start(self, order: StartMatch) -> MatchAccepted:
         """Take the match and begin to play it, or say why not."""
         self._authenticate(order)
+        self._proven = self._proven or order.ticket not in self._vouched_for
+        self._vouched_for.discard(order.ticket)
         self.line(self.league_url).breaker.succeeded()  # whoever gives orders can take reports
         known = self._matches.get(order.match_id)
         if known is not None:
@@ -115,6 +138,36 @@ class Referee(Member):
             status="REJECTED" if reason else "ACCEPTED",
             reason=reason,
         )
+
+    def admit(self, message: Message, deviations: Sequence[Deviation]) -> Message:
+        """Take an order in another house's form, unless our own league has given us one."""
+        if isinstance(message, StartMatch) and any(d.rule is ORDER_FORM for d in deviations):
+            return self._vouched(message)
+        return message
+
+    def round_announced(self, notice: RoundAnnouncement) -> Acknowledgement:
+        """Play the matches of a round that is announced with the endpoints of the players."""
+        for order in orders.announced(notice, self._meta.contact_endpoint):
+            self.start(self._vouched(order))
+        return taken(notice)
+
+    def posted(self, reply: JoinAck | ParityReply | GameMoveReply) -> Acknowledgement:
+        """Take an answer that a player posts, instead of giving it when it was asked."""
+        match = self._matches.get(reply.match_id)
+        if match is None or not any(seat.posted(reply) for seat in match.seated):
+            detail = "nobody who may answer so was asked this in that match"
+            raise ProtocolError(ErrorCode.NOT_ALLOWED, detail, about=name(type(reply)))
+        return Acknowledgement(match_id=reply.match_id)
+
+    def _vouched(self, order: StartMatch) -> StartMatch:
+        """Sign an order that nobody could sign who does not know how our league does that."""
+        own = self.token is not None and tokens.same(order.auth_token or "", self.token)
+        if self._proven and not own:
+            detail = "auth_token: this referee takes its matches from a league that signs them"
+            raise ProtocolError(ErrorCode.NOT_ALLOWED, detail, about="START_MATCH")
+        self._vouched_for.add(order.ticket)
+        key = tokens.token_hash(self.token or "")
+        return changed(order, auth_token=tokens.ticket(key, order.match_id, order.ticket))
 
     def _authenticate(self, order: StartMatch) -> None:
         """Only the league can make the ticket that goes with an order to this referee."""
@@ -219,6 +272,7 @@ class Referee(Member):
             result=result,
             ticket=order.ticket,
             transcript=transcript,
+            violations=[violation for seat in match.seated for violation in _violations(seat)],
         )
 
     async def _report(self, match: Match, result: ReportedResult) -> None:
@@ -230,7 +284,7 @@ class Referee(Member):
             try:
                 for number, part in enumerate(parts, 1):
                     await self.line(self.league_url).tell(self._part(match, number, part))
-                return await self.line(self.league_url).tell(report)
+                return await self.line(self.league_url).tell(report, ledger=Ledger())
             except RefusedError as error:
                 self._unreported(
                     "REPORT_REFUSED", f"refuses the result of {report.match_id}", error
@@ -298,3 +352,10 @@ class Referee(Member):
             detail = f"the match is in {match.phase}, this step wants {phase}, and one at a time"
             raise ProtocolError(ErrorCode.NOT_ALLOWED, detail)
         return match
+
+
+def _violations(seat: Seated) -> list[Violation]:
+    return [
+        Violation(player_id=seat.player_id, rule=rule, got=deviation.got)
+        for rule, deviation in seat.ledger.deviations.items()
+    ]

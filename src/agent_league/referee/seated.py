@@ -9,8 +9,9 @@ from typing import Any, TypeVar
 
 from agent_league.agent import Agent, Peer
 from agent_league.clock import written
+from agent_league.dialects import Ledger
 from agent_league.game import AnyGame, IllegalMoveError
-from agent_league.protocol import ErrorCode, Message, Notice, Request, Role, name
+from agent_league.protocol import ErrorCode, Message, Notice, Request, Role, name, tokens
 from agent_league.protocol.complaints import GameComplaint, RetryInfo
 from agent_league.protocol.play import (
     Contestant,
@@ -54,6 +55,8 @@ class Seated:
         writer = Stenographer(transcript, referee.sender, player, self._me.ticket)
         self._witness = writer if order.transcript else None
         self._chance = Random(f"{order.seed}|{seat}") if order.retry.jitter else None
+        self.ledger = Ledger(me.player_id, strict=order.strictness == "strict")
+        """In what this player deviated from the protocol."""
 
     @property
     def player_id(self) -> str:
@@ -63,7 +66,7 @@ class Seated:
         """Offer the seat; return None once it is taken."""
         if self._me.suspended:
             return Forfeit(Termination.SUSPENDED, "known not to answer")
-        ack = await self._asked(self._invitation, self._genuine)
+        ack = await self._asked(self._invitation, _as_it_is)
         if isinstance(ack, Forfeit):
             return ack
         return None if ack.accept else Forfeit(Termination.DECLINED, "accept was false")
@@ -72,7 +75,6 @@ class Seated:
         """Return a legal move, as the game reads it, or what was forfeited."""
 
         def judged(reply: Any) -> Any:
-            self._genuine(reply)
             return _legal_move(game, state, self._seat, reply.move)
 
         return await self._asked(lambda: self._move_call(game, state), judged)
@@ -80,10 +82,21 @@ class Seated:
     async def tell(self, notice: Notice, within: float | None = None) -> bool:
         """Send *notice* once; False if it did not arrive."""
         try:
-            await self._line.tell(notice, within, self._witness)
+            await self._line.tell(notice, within, self._witness, self.ledger)
         except NoAnswerError:
             return False
         return True
+
+    def posted(self, reply: Message) -> bool:
+        """Take an answer that came as a request of its own, if it is this player's.
+
+        It is if it shows the ticket of this match, or the token that the ticket was made with:
+        nobody else has either.
+        """
+        shown = reply.auth_token or ""
+        owned = tokens.ticket(tokens.token_hash(shown), self._order.conversation_id, self.player_id)
+        own = any(tokens.same(one, self._me.ticket) for one in (shown, owned))
+        return own and not self.ledger.strict and self._line.posted(reply)
 
     def stamp(self) -> dict[str, Any]:
         """Return the envelope of everything said to this player about this match."""
@@ -115,7 +128,7 @@ class Seated:
         for tries in count(1):
             try:
                 left = max(0.0, closes - now())
-                return judge(await self._line.ask(request, left, self._witness))
+                return judge(await self._line.ask(request, left, self._witness, self.ledger))
             except LateError as late:
                 raise wrong or late from None
             except (NonsenseError, RefusedError) as error:
@@ -124,12 +137,6 @@ class Seated:
                     raise
             await self._correct(request, wrong, tries, closes - now())
         raise AssertionError("count() does not end")
-
-    def _genuine(self, reply: Any) -> Any:
-        if reply.player_id != self.player_id:
-            detail = f"player_id: expected {self.player_id!r}, got {reply.player_id!r}"
-            raise NonsenseError(detail, field="player_id", expected=self.player_id)
-        return reply
 
     def _warn(
         self, request: Request[Reply], attempt: int, error: NoAnswerError, wait: float
@@ -206,6 +213,10 @@ class Seated:
 
 PARITY_GAME = "even_odd"
 """The one game that has messages of its own."""
+
+
+def _as_it_is(ack: JoinAck) -> JoinAck:
+    return ack
 
 
 def _legal_move(game: AnyGame, state: Any, seat: Seat, raw: Json) -> Any:

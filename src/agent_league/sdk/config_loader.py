@@ -5,7 +5,7 @@ from pathlib import Path
 from random import Random
 from typing import TypeVar
 
-from msgspec import UnsetType
+from msgspec import UNSET, UnsetType
 
 from agent_league.game import GAMES, OptionsError
 from agent_league.league import GuestRules, LeagueSettings
@@ -137,6 +137,8 @@ def settings(
         retry=retry(system),
         announcement_lead=league.announcement_lead_sec,
         unique_names=league.unique_names,
+        strictness=league.strictness,
+        disqualify=None if league.disqualify is UNSET else league.disqualify,
         token_hours=system.security.token_ttl_hours,
         guests=guest_rules(league.guests),
     )

@@ -9,6 +9,7 @@ from typing import Annotated, Literal
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
 from agent_league.league.assignment import POLICIES
+from agent_league.league.settings import GROUNDS
 from agent_league.protocol.fields import (
     Capacity,
     DisplayName,
@@ -16,6 +17,7 @@ from agent_league.protocol.fields import (
     SemanticVersion,
     UtcTime,
 )
+from agent_league.protocol.play import Strictness
 from agent_league.sdk.config_fields import (
     Attempts,
     Delay,
@@ -242,9 +244,14 @@ class LeagueConfig(Config, frozen=True, kw_only=True):
     announcement_lead_sec: Delay = 0
     unique_names: bool = False
     guests: GuestsConfig = GuestsConfig()
+    strictness: Annotated[Strictness, Meta(extra=rule('"tolerant" or "strict"'))] = "tolerant"
+    disqualify: tuple[Text, ...] | UnsetType = UNSET
+    """Why a player is put out; everything that 000 names if strict, nothing otherwise."""
 
     def __post_init__(self) -> None:
         check_known("assignment", self.assignment, POLICIES)
+        for ground in self.disqualify or ():
+            check_known("disqualify", ground, GROUNDS)
 
 
 class GameEntry(Config, frozen=True, kw_only=True):

@@ -2,7 +2,7 @@
 
 from typing import Literal, TypeAlias
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from agent_league.protocol.play import GameResult, ReportedResult
 from agent_league.protocol.rounds import AnnouncedMatch, RoundSummary, StandingRow
@@ -52,6 +52,14 @@ class RoundsFile(Struct, frozen=True, kw_only=True):
     rounds: list[RoundRecord]
 
 
+class Incident(Struct, frozen=True, kw_only=True):
+    """A rule that somebody broke in a match."""
+
+    agent_id: str
+    rule: str
+    got: str
+
+
 class MatchRecord(Struct, frozen=True, kw_only=True):
     """`R1M1.json`: a match that has ended."""
 
@@ -66,6 +74,8 @@ class MatchRecord(Struct, frozen=True, kw_only=True):
     started_at: str | None
     ended_at: str
     result: ReportedResult
+    violations: list[Incident] = field(default_factory=list)
+    """Which rules of the protocol were broken in it (docs/strangers.md)."""
 
 
 class PlayedMatch(Struct, frozen=True, kw_only=True):

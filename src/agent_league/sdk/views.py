@@ -15,6 +15,7 @@ from agent_league.league.season import Season
 from agent_league.protocol import LeagueError
 from agent_league.protocol.play import GameResult, ReportedResult, Status
 from agent_league.sdk.records import (
+    Incident,
     MatchRecord,
     PlayedMatch,
     RoundsFile,
@@ -201,6 +202,10 @@ class FileViews:
             started_at=assigned.at if assigned else None,
             ended_at=event.at,
             result=_reported(event, settings.scoring),
+            violations=[
+                Incident(agent_id=one.agent_id, rule=one.rule, got=one.got)
+                for one in self._season.incidents.get(event.match_id, ())
+            ],
         )
 
 

@@ -91,6 +91,25 @@ class AgentRecovered(Event, frozen=True, kw_only=True, tag="agent_recovered"):
     agent_id: str
 
 
+class ViolationNoted(Event, frozen=True, kw_only=True, tag="violation_noted"):
+    """An agent broke a rule of the protocol; of each rule, once per match at most."""
+
+    agent_id: str
+    rule: str
+    got: str
+    """What came: short, and without secrets."""
+    match_id: str | None = None
+
+
+class AgentDisqualified(Event, frozen=True, kw_only=True, tag="agent_disqualified"):
+    """A player is out: the matches that it has left are technical losses."""
+
+    agent_id: str
+    ground: str
+    """The rule of the league that staff chose to be so strict about."""
+    why: str
+
+
 class SeasonStarted(Event, frozen=True, kw_only=True, tag="season_started"):
     """Registration closes; these play."""
 

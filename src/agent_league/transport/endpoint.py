@@ -3,24 +3,28 @@
 Nothing here knows HTTP; `http_server` and `memory` bring the bodies.
 """
 
-from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, TypeAlias
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any, Protocol, TypeAlias
 
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
+from agent_league.dialects import Deviation
+from agent_league.dialects.inbound import Understood, frame_habits, understood
 from agent_league.protocol import (
     MESSAGES,
     TOOLS,
     ErrorCode,
     Message,
     ProtocolError,
+    Request,
     name,
     read,
 )
 from agent_league.protocol.complaints import LeagueComplaint
 from agent_league.protocol.jsonrpc import Call, FrameError, read_call, returned, returned_error
 from agent_league.protocol.reading import MessageCall, read_call_at_once
+from agent_league.protocol.registration import RegisterPlayer, RegisterReferee
 from agent_league.transport.exchange import Answer
 from agent_league.vocabulary import Json
 
@@ -29,25 +33,46 @@ Handler: TypeAlias = Callable[[Any], Result | Awaitable[Result]]
 """Answers one kind of message; one that need not wait answers at once, without a task."""
 Tool: TypeAlias = Callable[[dict[str, Json]], Result | Awaitable[Result]]
 """A tool that is not a message: it takes its arguments as they came."""
+_Application = (RegisterPlayer, RegisterReferee)
 Complain: TypeAlias = Callable[[ProtocolError], LeagueComplaint]
 
 _encode = msgspec.json.Encoder().encode
 
 
+class Reception(Protocol):
+    """What an agent makes of messages that deviate from the protocol and can be understood."""
+
+    def now(self) -> str: ...
+
+    def admit(self, message: Message, deviations: Sequence[Deviation]) -> Message:
+        """Return the message to be handled, or raise `ProtocolError`."""
+        ...
+
+    def handled(self, message: Message, deviations: Sequence[Deviation], result: Result) -> Result:
+        """Take note of a message that was handled; return the result as its sender wants it."""
+        ...
+
+
 class Endpoint:
-    """Dispatches by the class of the message, and turns what is wrong into an error reply."""
+    """Dispatches by the class of the message, and turns what is wrong into an error reply.
+
+    A *reception* understands strangers; without one, what deviates is read as far as the protocol
+    allows it, and refused beyond that.
+    """
 
     def __init__(
         self,
         handlers: Mapping[type[Message], Handler],
         tools: Mapping[str, Tool],
         complain: Complain,
+        reception: Reception | None = None,
     ) -> None:
         self._handlers = handlers
         self._tools = tools
         self.tools = frozenset(tools)
         """The names of the tools that are no messages."""
         self._complain = complain
+        self._reception = reception
 
     def answer(self, body: bytes) -> Answer | Awaitable[Answer]:
         """Return the answer to *body*, or an awaitable of it if a handler has to wait."""
@@ -57,7 +82,7 @@ class Endpoint:
     def answer_call(self, call: MessageCall) -> Answer | Awaitable[Answer]:
         """Return the answer to a call that was read already."""
         try:
-            result = self._handled(call.params)
+            result = self._received(call, call.params, [])
         except ProtocolError as error:
             return self._refused(call, error)
         return self._answered(call, result)
@@ -90,7 +115,39 @@ class Endpoint:
             arguments = _arguments(call)
             if "message_type" not in arguments:
                 return self._tools[str(call.method)](arguments)
-        return self._handled(self._message(call, body))
+        try:
+            message = self._message(call, body)
+        except ProtocolError:
+            found = self._understood(body)
+            if found is None:
+                raise
+            return self._received(call, *found)
+        return self._received(call, message, [])
+
+    def _understood(self, body: bytes) -> Understood | None:
+        return understood(body, self._reception.now()) if self._reception else None
+
+    def _received(
+        self, call: Call | MessageCall, message: Message, habits: list[Deviation]
+    ) -> Result | Awaitable[Result]:
+        """Handle *message*; if it deviates, or there is more than one way to answer it, as one may."""
+        if self._reception is None:
+            return self._handled(message)
+        deviations = [*frame_habits(call, message), *habits]
+        if not deviations and not isinstance(message, _Application):
+            return self._handled(message)
+        admitted = self._reception.admit(message, deviations)
+        if isinstance(message, Request) and isinstance(call.id, UnsetType):
+            call.id = None  # whoever asks without an id wants an answer all the same
+        return self._noted(self._reception, admitted, deviations)
+
+    async def _noted(
+        self, reception: Reception, message: Message, deviations: list[Deviation]
+    ) -> Result:
+        result = self._handled(message)
+        if not isinstance(result, (Struct, dict)):
+            result = await result
+        return reception.handled(message, deviations, result)
 
     def _handled(self, message: Message) -> Result | Awaitable[Result]:
         handler = self._handlers.get(type(message))

@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from types import MappingProxyType
 from typing import NamedTuple, TypeAlias
 
-from agent_league.transport.failures import UnreachableError
+from agent_league.transport.failures import BusyError, CrashedError, UnreachableError
 
 
 class Answer(NamedTuple):
@@ -50,6 +50,10 @@ def usable(answer: Answer, who: str) -> Answer:
         return answer
     if status < _FIRST_CLIENT_ERROR:
         raise UnreachableError(f"{who} answered HTTP {status}, and redirects are not followed")
-    if status >= _FIRST_SERVER_ERROR or status == _TOO_MANY:
+    if status == _TOO_MANY:
+        raise BusyError(f"{who} answered HTTP {status}")
+    if status == _FIRST_SERVER_ERROR:
+        raise CrashedError(f"{who} answered HTTP {status}")
+    if status > _FIRST_SERVER_ERROR:
         raise UnreachableError(f"{who} answered HTTP {status}")
     return answer

@@ -3,7 +3,11 @@
 NoAnswerError
 ├── LateError           nothing came in time                                    timeout
 ├── UnreachableError    no connection, a broken one, or a server that is down   transient
+│   ├── BusyError       a server that does not want to be asked so often          transient
+│   └── CrashedError    a server that stumbled over this one request              transient
 ├── NonsenseError       an answer that is not one: HTML, a wrong id, a bad field  permanent
+│   ├── NoReplyError    an answer that says nothing of what was asked             permanent
+│   └── PromisedError   an answer that says that the real one comes later         permanent
 ├── ToolsChangedError   tools that are not what they were at the first look       permanent
 └── RefusedError        an error reply, with the peer's own code                 permanent
 """
@@ -47,6 +51,14 @@ class UnreachableError(NoAnswerError):
     failure = Failure.TRANSIENT
 
 
+class BusyError(UnreachableError):
+    """The peer does not want to be asked so often."""
+
+
+class CrashedError(UnreachableError):
+    """The server is there, and stumbled over this one request."""
+
+
 class NonsenseError(NoAnswerError):
     """Something came that is not an answer to what was asked."""
 
@@ -56,6 +68,14 @@ class NonsenseError(NoAnswerError):
         super().__init__(detail)
         self.code = code
         self.context = context
+
+
+class NoReplyError(NonsenseError):
+    """Something came that says nothing of what was asked: it was perhaps not understood."""
+
+
+class PromisedError(NonsenseError):
+    """The peer says that its answer comes later, as a request of its own."""
 
 
 class ToolsChangedError(NoAnswerError):

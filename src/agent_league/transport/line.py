@@ -3,8 +3,11 @@
 import asyncio
 from typing import Any, Protocol, TypeVar, cast
 
+import msgspec
 from msgspec import Raw
 
+from agent_league.dialects import Deviation, Ledger, replies, rules
+from agent_league.dialects.ledger import unmended
 from agent_league.protocol import (
     ErrorCode,
     Message,
@@ -20,6 +23,7 @@ from agent_league.transport.failures import (
     LateError,
     NoAnswerError,
     NonsenseError,
+    PromisedError,
     UnreachableError,
 )
 from agent_league.transport.retry import Breaker
@@ -49,54 +53,93 @@ class Line:
         self.speech: Speech = LeagueSpeech(url, post)
         """How the peer is spoken to; whoever finds out that it speaks otherwise changes it."""
         self._patience = patience
+        self._open: dict[tuple[str | None, type[Message]], asyncio.Future[Message]] = {}
+        """The questions of matches that wait for an answer, which may come as a request."""
 
     async def ask(
         self,
         request: Request[Reply],
         within: float | None = None,
         witness: Witness | None = None,
+        ledger: Ledger | None = None,
     ) -> Reply:
-        """Send *request* and return the reply, or raise a `NoAnswerError`."""
-        result = await self.deliver(sealed(request), within, witness)
+        """Send *request* and return the reply, or raise a `NoAnswerError`.
+
+        What deviates in the reply goes into the *ledger*; without one, nothing may.
+        """
+        if ledger is None or ledger.strict or request.match_id is None:
+            result = await self.deliver(sealed(request), within, witness, ledger)
+            return self._reply(request, _read(request, result, ledger), ledger)
+        key = request.match_id, request.reply
+        self._open[key] = posted = asyncio.get_running_loop().create_future()
+        wait = self._wait(type(request), within)
+        ends = _now() + wait
         try:
-            reply = read(result, meant=request.reply)
-        except ProtocolError as error:
-            raise NonsenseError(error.detail, error.code, **error.context) from error
-        _check(request, reply)
-        return cast("Reply", reply)
+            result = await self.deliver(sealed(request), wait, witness, ledger)
+            reply = _read(request, result, ledger)
+        except (LateError, PromisedError) as error:
+            reply = await _posted(posted, ends, error)
+            ledger.note([Deviation(rules.LATER_ANSWER, f"{name(type(reply))} as a request")])
+            if witness is not None:
+                witness.heard(msgspec.json.encode(reply))
+        finally:
+            del self._open[key]
+        return self._reply(request, reply, ledger)
+
+    def posted(self, reply: Message) -> bool:
+        """Take *reply*, which came as a request of its own; False if nobody asked for it."""
+        asked = self._open.get((reply.match_id, type(reply)))
+        if asked is None or asked.done():
+            return False
+        asked.set_result(reply)
+        return True
 
     async def tell(
-        self, notice: Notice, within: float | None = None, witness: Witness | None = None
+        self,
+        notice: Notice,
+        within: float | None = None,
+        witness: Witness | None = None,
+        ledger: Ledger | None = None,
     ) -> None:
         """Send *notice*, or raise a `NoAnswerError` if it is not taken."""
-        await self.deliver(sealed(notice), within, witness)
+        await self.deliver(sealed(notice), within, witness, ledger)
 
     async def deliver(
-        self, letter: Letter, within: float | None = None, witness: Witness | None = None
+        self,
+        letter: Letter,
+        within: float | None = None,
+        witness: Witness | None = None,
+        ledger: Ledger | None = None,
     ) -> bytes | Raw:
         """Send *letter* and return the result, in the peer's own dialect."""
+        wait = self._wait(letter.kind, within)
         if witness is None:
-            return await self._delivered(letter, within)
+            return await self._delivered(letter, wait, ledger)
         witness.sent(letter.body)
         try:
-            result = await self._delivered(letter, within)
+            result = await self._delivered(letter, wait, ledger)
         except NoAnswerError as error:
             witness.missed(error)
             raise
         witness.heard(result)
         return result
 
-    async def _delivered(self, letter: Letter, within: float | None) -> bytes | Raw:
-        wait = within if within is not None else getattr(self._patience, letter.kind.route.wait)
+    async def _delivered(self, letter: Letter, wait: float, ledger: Ledger | None) -> bytes | Raw:
         if self.breaker.is_open:
             self.breaker.admit(_now())
         try:
-            result = await self.speech.deliver(letter, wait)
+            result = await self.speech.deliver(letter, wait, ledger)
         except NoAnswerError as error:
             self._take_note(error)
             raise
+        except ProtocolError as error:
+            self.breaker.succeeded()
+            raise _nonsense(error) from error
         self.breaker.succeeded()
         return result
+
+    def _wait(self, kind: type[Message], within: float | None) -> float:
+        return within if within is not None else getattr(self._patience, kind.route.wait)
 
     def _take_note(self, error: NoAnswerError) -> None:
         """Count a peer that is not there; one that answers, however badly, is."""
@@ -105,9 +148,70 @@ class Line:
         else:
             self.breaker.succeeded()
 
+    def _reply(self, request: Request[Reply], reply: Message, ledger: Ledger | None) -> Reply:
+        """Return *reply* if it answers *request*; whose it is says the line, not the reply."""
+        _check(request, reply)
+        said = getattr(reply, "player_id", None)
+        if ledger is not None and ledger.who and said not in (None, ledger.who):
+            _noted(ledger, Deviation(rules.PLAYER_ID_OTHER, str(said)[:80]))
+            if isinstance(self.speech, LeagueSpeech):
+                self.speech.alias = ledger.who, str(said)
+            reply = msgspec.structs.replace(reply, player_id=ledger.who)
+        return cast("Reply", reply)
+
 
 def _now() -> float:
     return asyncio.get_running_loop().time()
+
+
+async def _posted(
+    posted: "asyncio.Future[Message]", ends: float, error: LateError | PromisedError
+) -> Message:
+    """Wait for an answer that was promised; one that came while we waited in vain counts too."""
+    if isinstance(error, LateError) and not posted.done():
+        raise error
+    try:
+        async with asyncio.timeout_at(ends):
+            return await posted
+    except TimeoutError:
+        raise LateError("the answer that was promised did not come") from error
+
+
+def _read(request: Request[Any], result: bytes | Raw, ledger: Ledger | None) -> Message:
+    try:
+        return read(result, meant=request.reply)
+    except ProtocolError as error:
+        if ledger is None:
+            raise _nonsense(error) from error
+        return _understood(request, result, ledger)
+
+
+def _understood(request: Request[Any], result: bytes | Raw, ledger: Ledger) -> Message:
+    """Return what a reply that is not quite right means, or raise `NonsenseError`."""
+    try:
+        said = msgspec.json.decode(result)
+        found = replies.find({"result": said}, request.reply, None)
+        body = found.body if found else said
+        meant = replies.meant(request, body, ledger.who, request.timestamp)
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
+        raise NonsenseError(f"not JSON: {error}") from error
+    except ProtocolError as error:
+        ledger.add(unmended(error.code, error.detail))
+        raise _nonsense(error) from error
+    for deviation in [*(found.deviations if found else ()), *meant.deviations]:
+        _noted(ledger, deviation)
+    return meant.reply
+
+
+def _noted(ledger: Ledger, deviation: Deviation) -> None:
+    try:
+        ledger.note([deviation])
+    except ProtocolError as error:
+        raise _nonsense(error) from error
+
+
+def _nonsense(error: ProtocolError) -> NonsenseError:
+    return NonsenseError(error.detail, error.code, **error.context)
 
 
 def _check(request: Request[Any], reply: Message) -> None:

@@ -4,50 +4,46 @@ The league's dialect is here. Another way of speaking is another `Speech`, and n
 `Line` that holds it needs to know.
 """
 
-from collections.abc import Callable, Iterator
+import asyncio
+from collections.abc import Iterator
 from itertools import count
-from typing import NamedTuple, Protocol, TypeAlias
+from typing import NamedTuple, Protocol
 
 import msgspec
 from msgspec import Raw, UnsetType
 
-from agent_league.protocol import Message, name
+from agent_league.dialects import Deviation, Ledger, replies, rules
+from agent_league.dialects.mending import shown
+from agent_league.dialects.writing import renamed
+from agent_league.protocol import Message, Request, name
 from agent_league.protocol.fields import VERSION
 from agent_league.protocol.jsonrpc import (
     INVALID_REQUEST,
-    METHOD_NOT_FOUND,
     FrameError,
     Problem,
-    call,
     read_returned,
 )
-from agent_league.transport.exchange import Post
-from agent_league.transport.failures import NoAnswerError, NonsenseError, RefusedError
+from agent_league.protocol.play import StartMatch
+from agent_league.transport.exchange import Answer, Post
+from agent_league.transport.failures import (
+    BusyError,
+    NoAnswerError,
+    NonsenseError,
+    NoReplyError,
+    PromisedError,
+    RefusedError,
+)
+from agent_league.transport.ways import USUAL, Letter, Tried, Way, unhurried, unread, ways_to
+
+__all__ = ["LeagueSpeech", "Letter", "Speech", "sealed"]
 
 _encode = msgspec.json.Encoder().encode
-
-
-class Letter(NamedTuple):
-    """A message that is written once and may be sent to many."""
-
-    kind: type[Message]
-    body: bytes
+_REFUSED = 400
+"""The first HTTP status that says no."""
 
 
 def sealed(message: Message) -> Letter:
     return Letter(type(message), _encode(message))
-
-
-def _by_tool(letter: Letter, number: int) -> bytes:
-    return call(letter.kind.route.tool, letter.body, number)
-
-
-def _by_message_type(letter: Letter, number: int) -> bytes:
-    return call(name(letter.kind), letter.body, number)
-
-
-def _bare(letter: Letter, number: int) -> bytes:
-    return letter.body
 
 
 class Speech(Protocol):
@@ -56,62 +52,209 @@ class Speech(Protocol):
     @property
     def dialect(self) -> str: ...
 
-    async def deliver(self, letter: Letter, within: float) -> bytes | Raw:
-        """Return the result as the protocol writes it, or raise a `NoAnswerError`."""
+    async def deliver(
+        self, letter: Letter, within: float, ledger: Ledger | None = None
+    ) -> bytes | Raw:
+        """Return the result as the protocol writes it, or raise a `NoAnswerError`.
+
+        What deviates goes into the *ledger*; without one, nothing may.
+        """
         ...
 
 
-Spelling: TypeAlias = Callable[[Letter, int], bytes]
-SPELLINGS: tuple[Spelling, ...] = (_by_tool, _by_message_type, _bare)
-"""How a call may be put, in the order in which a peer that does not understand is tried."""
+class _Sent(NamedTuple):
+    """A call that was made: how, under which number, and with what it was answered."""
+
+    way: Way
+    number: int
+    answer: Answer
+
+    @property
+    def id(self) -> int | None:
+        return None if self.way.bare else self.number
 
 
 class LeagueSpeech:
-    """The league's own dialect, in the spelling that the peer at *url* turns out to like."""
+    """The league's own dialect, in the way that the peer at *url* turns out to like."""
 
     dialect = VERSION
 
     def __init__(self, url: str, post: Post) -> None:
         self._url, self._post = url, post
         self._numbers: Iterator[int] = count(1)
-        self._spelling = SPELLINGS[0]
+        self._usual = USUAL
+        self._ways: dict[type[Message], Way] = {}
+        """What was found out, by the kind of message; the last finding holds for all others."""
+        self._hopeless: set[type[Message]] = set()
+        self._doubted: set[type[Message]] = set()
+        self._proven: set[type[Message]] = set()
+        self._worded: set[type[Message]] = set()
+        self.alias: tuple[str, str] | None = None
+        """The id that we gave the peer, and the one that it goes by instead."""
 
-    async def deliver(self, letter: Letter, within: float) -> bytes | Raw:
-        """Return the result of *letter*, in the first spelling that the peer knows."""
-        spelling, tried = self._spelling, Tried()
+    async def deliver(
+        self, letter: Letter, within: float, ledger: Ledger | None = None
+    ) -> bytes | Raw:
+        """Return the result of *letter*, in the first way that the peer knows."""
+        now = asyncio.get_running_loop().time
+        ends, left = now() + within, within
+        way = self._ways.get(letter.kind, self._usual)
+        tried = Tried(self._to_try(letter, ledger))
+        while True:
+            try:
+                sent = await self._sent(letter, way, left, ledger)
+                result = self._result(letter, sent, ledger)
+            except NoAnswerError as error:
+                if ledger is not None and ledger.strict:
+                    _refused_rightly(error, ledger)
+                if letter.kind is StartMatch and isinstance(error, NoReplyError):
+                    result = self._trusted(letter, tried)
+                else:
+                    way = self._otherwise(letter, tried, way, error)
+                    left = ends - now()
+                    continue
+            self._learn(letter, way, tried)
+            if ledger is not None:
+                ledger.note(tried.habits(way))
+            return result
+
+    def estranged(self, kind: type[Message]) -> bool:
+        """Whether the peer is told *kind* in another form than ours, or answers it in other words."""
+        return kind in self._worded or self._ways.get(kind, self._usual).form is not None
+
+    def doubted(self, kind: type[Message]) -> bool:
+        """Whether the peer took the last *kind* with words that prove nothing, and never did."""
+        return kind in self._doubted - self._proven
+
+    def heeded(self, kind: type[Message]) -> None:
+        """Take note that the peer has done what the last *kind* told it."""
+        self._proven.add(kind)
+
+    def unheeded(self, kind: type[Message]) -> bool:
+        """Take note that nothing came of the last *kind*; False if there is no other way left."""
+        ways = ways_to(kind, self._url)
+        place = ways.index(self._ways.get(kind, self._usual))
+        self._doubted.discard(kind)
+        if place + 1 < len(ways):
+            self._ways[kind] = ways[place + 1]
+        return place + 1 < len(ways)
+
+    def _trusted(self, letter: Letter, tried: Tried) -> bytes:
+        """Take an order for accepted whose answer says nothing; what comes of it will tell.
+
+        The ok of a peer that has just said of another form that it does not know it is a real one.
+        """
+        if not tried.discerning:
+            self._doubted.add(letter.kind)
+        said = msgspec.json.decode(letter.body)
+        return _encode({"status": "ACCEPTED", "match_id": said.get("match_id")})
+
+    def _to_try(self, letter: Letter, ledger: Ledger | None) -> "tuple[Way, ...]":
+        if ledger is None or ledger.strict:
+            return tuple(way for way in ways_to(Message, self._url) if not way.plain)
+        return () if letter.kind in self._hopeless else ways_to(letter.kind, self._url)
+
+    def _otherwise(self, letter: Letter, tried: Tried, way: Way, error: NoAnswerError) -> Way:
+        """Return how else to put it, or raise."""
+        try:
+            return tried.instead_of(way, error)
+        except NoAnswerError:
+            if tried.in_vain:
+                self._hopeless.add(letter.kind)
+                self._ways.pop(letter.kind, None)
+            raise
+
+    async def _sent(self, letter: Letter, way: Way, within: float, ledger: Ledger | None) -> _Sent:
+        """Send *letter*; a peer that is asked too often is asked again a little later."""
+        if self.alias is not None:
+            letter = Letter(letter.kind, renamed(*self.alias, letter.body))
+        now = asyncio.get_running_loop().time
+        ends, pause = now() + within, 0.2
+        if way.form is not None:
+            self._ways[letter.kind] = way  # a report may come before the answer does
         while True:
             number = next(self._numbers)
             try:
-                answer = await self._post(self._url, spelling(letter, number), within)
-                result = _result(answer.body, number, bare=spelling is _bare)
-            except NoAnswerError as error:
-                spelling = tried.instead_of(spelling, error)
-            else:
-                self._spelling = spelling
+                answer = await self._post(self._url, way.written(letter, number), within)
+                return _Sent(way, number, answer if ledger is None else unhurried(answer))
+            except BusyError as error:
+                within = ends - now() - pause
+                if ledger is None or within <= 0:
+                    raise
+                ledger.note([Deviation(rules.RATE_LIMIT, str(error)[-60:])])
+            await asyncio.sleep(pause)
+            pause *= 2
+
+    def _learn(self, letter: Letter, way: Way, tried: Tried) -> None:
+        self._hopeless.discard(letter.kind)
+        if tried.errors or letter.kind in self._ways:
+            self._ways[letter.kind] = way
+            if tried.errors and way.form is None:
+                self._usual = way
+
+    def _result(self, letter: Letter, sent: _Sent, ledger: Ledger | None) -> bytes | Raw:
+        """Return what the peer answered, or raise what its answer amounts to."""
+        self._doubted.discard(letter.kind)
+        if ledger is None:
+            return _right(sent)
+        body = sent.answer.body
+        reply = letter.kind.reply if issubclass(letter.kind, Request) else None
+        try:
+            result = _right(sent)
+            if reply is None or (name(reply).encode() in body and b'"error"' not in body):
                 return result
+        except NonsenseError as error:
+            if ledger.strict and reply is None:
+                raise
+            problem: NonsenseError | None = error
+        else:
+            problem = None
+        said = _parsed(body, problem)
+        if reply is None:
+            return _taken(sent)
+        self._worded.add(letter.kind)
+        found = replies.find(said, reply, sent.id)
+        if found is None:
+            raise _no_reply(letter, sent, said, ledger)
+        ledger.note(found.deviations)
+        return _encode(found.body)
 
 
-class Tried:
-    """The spellings that one call was put in, and what came of it."""
-
-    def __init__(self) -> None:
-        self._errors: dict[Spelling, NoAnswerError] = {}
-
-    def instead_of(self, spelling: Spelling, error: NoAnswerError) -> Spelling:
-        """Return what else to try for a peer that does not know the method, or raise."""
-        self._errors[spelling] = error
-        first = next(iter(self._errors.values()))
-        unknown = isinstance(first, RefusedError) and first.rpc_code == METHOD_NOT_FOUND
-        if error.retryable or not unknown:
-            raise error
-        for other in SPELLINGS:
-            if other not in self._errors:
-                return other
-        raise first
+def _no_reply(letter: Letter, sent: _Sent, said: object, ledger: Ledger) -> NoAnswerError:
+    if sent.answer.status >= _REFUSED:
+        return RefusedError(INVALID_REQUEST, f"HTTP {sent.answer.status} {shown(said)}")
+    if replies.promises(said) and letter.kind is not StartMatch:
+        if ledger.strict:
+            ledger.add(Deviation(rules.LATER_ANSWER, shown(said)))
+        return PromisedError("the answer is to come later")
+    if ledger.strict:
+        ledger.add(Deviation(rules.OK_TO_UNKNOWN, shown(said)))
+    return NoReplyError(f"not an answer to {name(letter.kind)}: {shown(said)}")
 
 
-def _result(body: bytes, number: int, *, bare: bool) -> bytes | Raw:
-    """Return what the peer answered, or raise what its answer amounts to."""
+def _refused_rightly(error: NoAnswerError, ledger: Ledger) -> None:
+    """Write down that a right message was refused as if it were a wrong one."""
+    if unread(error):
+        ledger.add(Deviation(rules.RIGHT_REFUSED, str(error)[:80]))
+
+
+def _taken(sent: _Sent) -> bytes:
+    """Take whatever came as an acknowledgement, unless it says no."""
+    if sent.answer.status >= _REFUSED:
+        raise RefusedError(INVALID_REQUEST, f"HTTP {sent.answer.status}")
+    return b'{"status":"ok"}'
+
+
+def _parsed(body: bytes, problem: NonsenseError | None) -> object:
+    try:
+        return msgspec.json.decode(body) if body else {}
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
+        raise problem or NonsenseError(str(error)) from error
+
+
+def _right(sent: _Sent) -> bytes | Raw:
+    """Return the result in an answer that is as it must be, or raise what it amounts to."""
+    body, bare = sent.answer.body, sent.way.bare
     try:
         frame = read_returned(body)
     except FrameError as error:
@@ -120,8 +263,8 @@ def _result(body: bytes, number: int, *, bare: bool) -> bytes | Raw:
         raise RefusedError(frame.error.code, frame.error.message, frame.error.data)
     if bare and isinstance(frame.result, UnsetType):
         return _bare_result(body)
-    if frame.id != number and not bare:
-        raise NonsenseError(f"the answer has the id {frame.id!r}, the request had {number}")
+    if frame.id != sent.number and not bare:
+        raise NonsenseError(f"the answer has the id {frame.id!r}, the request had {sent.number}")
     if isinstance(frame.result, UnsetType):
         raise NonsenseError("the answer has neither a result nor an error")
     return frame.result

@@ -1,0 +1,29 @@
+"""How strict a league is follows from its flags, or from its files."""
+
+from pathlib import Path
+
+import pytest
+
+from agent_league.cli.terms import terms
+
+
+@pytest.mark.parametrize(
+    ("written", "class_league", "strict", "strictness"),
+    [
+        (None, False, None, "tolerant"),
+        (None, True, None, "strict"),
+        (None, True, False, "tolerant"),
+        (None, False, True, "strict"),
+        ("strict", False, None, "strict"),
+        ("strict", False, False, "tolerant"),
+    ],
+)
+def test_a_flag_wins_over_a_class_league_and_that_over_a_file(
+    tmp_path: Path, written: str | None, class_league: bool, strict: bool | None, strictness: str
+) -> None:
+    if written:
+        file = tmp_path / "config/leagues/cup.json"
+        file.parent.mkdir(parents=True)
+        file.write_text(f'{{"league_id": "cup", "strictness": "{written}"}}', encoding="utf-8")
+    told = terms("1", 4, tmp_path, "cup", class_league=class_league, strict=strict)
+    assert told.strictness == strictness

@@ -1,0 +1,293 @@
+"""What an answer amounts to, asked over a line; and how a peer is spoken to that is choosy."""
+
+import asyncio
+import json
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+import msgspec
+import pytest
+
+from agent_league.dialects import Ledger
+from agent_league.dialects.inbound import understood
+from agent_league.dialects.writing import plainly, renamed
+from agent_league.protocol import Patience, ProtocolError, Request
+from agent_league.protocol.complaints import GameComplaint
+from agent_league.protocol.play import JoinAck, ParityReply
+from agent_league.transport import NoAnswerError, NonsenseError
+from agent_league.transport.exchange import Answer, usable
+from agent_league.transport.line import Line
+from agent_league.transport.retry import Breaker
+from agent_league.vocabulary import Json
+from protocol.samples import SAMPLES
+from timewarp import now, run
+
+URL = "http://p01/mcp"
+INVITATION: Any = SAMPLES["GAME_INVITATION"]
+CALL: Any = SAMPLES["CHOOSE_PARITY_CALL"]
+ACK = msgspec.to_builtins(SAMPLES["GAME_JOIN_ACK"])
+MOVE = msgspec.to_builtins(SAMPLES["CHOOSE_PARITY_RESPONSE"])
+ME = ACK["player_id"]
+assert MOVE["match_id"] == CALL.match_id
+assert ACK["match_id"] == INVITATION.match_id
+
+Says = Callable[[Json], Json | Answer]
+
+
+class Peer:
+    """Answers each frame as it is told to, and keeps what it was sent."""
+
+    def __init__(self, says: Says) -> None:
+        self.says = says
+        self.heard: list[Json] = []
+
+    async def post(self, url: str, body: bytes, within: float) -> Answer:
+        await asyncio.sleep(0)
+        frame = json.loads(body)
+        self.heard.append(frame)
+        said = self.says(frame)
+        return usable(
+            said if isinstance(said, Answer) else Answer(200, json.dumps(said).encode()), "p"
+        )
+
+    def line(self) -> Line:
+        return Line(URL, self.post, Patience(), Breaker())
+
+
+def asked(request: Request[Any], says: Says, *, strict: bool = False) -> tuple[Any, Ledger]:
+    ledger = Ledger(ME, strict=strict)
+    return run(Peer(says).line().ask(request, ledger=ledger)), ledger
+
+
+def right(result: Json) -> Callable[[Json], dict[str, Json]]:
+    return lambda frame: {"jsonrpc": "2.0", "result": result, "id": frame.get("id")}
+
+
+def without(message: dict[str, Any], *keys: str) -> dict[str, Any]:
+    return {key: value for key, value in message.items() if key not in keys}
+
+
+AMOUNTS: list[tuple[str, Request[Any], Says, set[str]]] = [
+    ("right", CALL, right(MOVE), set()),
+    (
+        "in params",
+        CALL,
+        lambda f: {"jsonrpc": "2.0", "params": MOVE, "id": f["id"]},
+        {"reply-in-params"},
+    ),
+    ("in response", CALL, right({"response": MOVE}), {"reply-wrapped"}),
+    (
+        "as text",
+        CALL,
+        right({"content": [{"type": "text", "text": json.dumps(MOVE)}]}),
+        {"reply-wrapped"},
+    ),
+    ("beside null", CALL, lambda f: right(MOVE)(f) | {"error": None}, {"reply-error-null"}),
+    ("another id", CALL, lambda f: right(MOVE)(f) | {"id": "x"}, {"reply-id"}),
+    ("no id", CALL, lambda f: without(right(MOVE)(f), "id"), {"reply-id"}),
+    ("unframed", CALL, lambda f: MOVE, {"reply-unframed"}),
+    ("choice", CALL, right(without(MOVE, "parity_choice") | {"choice": "even"}), {"choice-field"}),
+    ("a word", CALL, right("even"), {"choice-field", "reply-envelope"}),
+    (
+        "small",
+        CALL,
+        right(MOVE | {"message_type": "choose_parity_response"}),
+        {"message-type-case"},
+    ),
+    ("other player", CALL, right(MOVE | {"player_id": "P77"}), {"player-id-other"}),
+    ("success", INVITATION, right(without(ACK, "accept") | {"success": True}), {"accept-field"}),
+    ("status", INVITATION, right({"status": "ACCEPTED"}), {"accept-field", "reply-envelope"}),
+    ("yes", INVITATION, right(True), {"accept-field", "reply-envelope"}),
+    ("a status", INVITATION, right("ACCEPTED"), {"accept-field", "reply-envelope"}),
+    ("only accept", INVITATION, right({"accept": True}), {"reply-envelope"}),
+]
+
+
+@pytest.mark.parametrize(
+    ("request_", "says", "rules"), [case[1:] for case in AMOUNTS], ids=[case[0] for case in AMOUNTS]
+)
+def test_an_answer_amounts_to_the_reply_in_it(
+    request_: Request[Any], says: Says, rules: set[str]
+) -> None:
+    reply, ledger = asked(request_, says)
+    assert set(ledger.deviations) == rules
+    assert reply.player_id == ME
+    assert isinstance(reply, JoinAck | ParityReply)
+    assert getattr(reply, "accept", True) is True
+    assert getattr(reply, "move", "even") == "even"
+
+
+@pytest.mark.parametrize(
+    ("request_", "says", "rules"),
+    [case[1:] for case in AMOUNTS if case[3]],
+    ids=[case[0] for case in AMOUNTS if case[3]],
+)
+def test_a_strict_ledger_refuses_it_and_names_the_rule(
+    request_: Request[Any], says: Says, rules: set[str]
+) -> None:
+    ledger = Ledger(ME, strict=True)
+    with pytest.raises(NonsenseError) as refused:
+        run(Peer(says).line().ask(request_, ledger=ledger))
+    assert set(ledger.deviations) <= rules
+    assert refused.value.context["rules"] == list(ledger.deviations)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"status": "ok"},
+        {"received": True},
+        {},
+        None,
+        MOVE | {"parity_choice": "Even"},
+        MOVE | {"match_id": "R9M9"},
+        without(MOVE, "parity_choice") | {"choice": 2},
+        ACK,
+    ],
+)
+def test_what_is_no_answer_is_not_taken_for_one(said: Json) -> None:
+    with pytest.raises(NoAnswerError):
+        asked(CALL, right(said))
+
+
+def test_an_ok_to_an_unknown_method_is_not_a_success_and_another_way_is_tried() -> None:
+    def says(frame: Json) -> Json:
+        known = frame.get("method") in {"GAME_INVITATION", "handle_game_invitation"}
+        move = MOVE if frame.get("method") == "CHOOSE_PARITY_CALL" else {"status": "ok"}
+        return right(ACK if known else move)(frame)
+
+    async def main() -> None:
+        for request in (INVITATION, CALL, INVITATION, CALL):
+            await line.ask(request, ledger=ledger)
+
+    peer, ledger = Peer(says), Ledger(ME)
+    line = peer.line()
+    run(main())
+    methods = [frame["method"] for frame in peer.heard]
+    first = ["handle_game_invitation", "choose_parity", "CHOOSE_PARITY_CALL"]
+    assert methods == [*first, "GAME_INVITATION", "CHOOSE_PARITY_CALL"]
+    assert set(ledger.deviations) == {"ok-to-unknown"}
+
+
+@pytest.mark.parametrize("depth", [50, 300, 900, 990, 1100, 5000])
+def test_an_answer_may_be_as_deep_as_it_likes(depth: int) -> None:
+    deep = b"[" * depth + b"]" * depth
+    for body in (b'{"result":%b,"id":1}' % deep, b'{"result":{"accept":%b},"id":1}' % deep):
+        with pytest.raises(NoAnswerError):
+            asked(INVITATION, lambda frame, body=body: Answer(200, body))  # type: ignore[misc]
+
+
+@pytest.mark.parametrize("depth", [50, 300, 900, 990, 1100, 5000])
+def test_a_message_may_be_as_deep_as_it_likes(depth: int) -> None:
+    deep = b"[" * depth + b"]" * depth
+    for said in (b'{"x":%b}', b'{"message":{"message_type":"GAME_OVER","sender":%b}}', b"%b"):
+        frame = b'{"jsonrpc":"2.0","method":"run_match","params":%b,"id":1}' % (said % deep)
+        with suppress(ProtocolError):
+            assert understood(frame, "2025-01-15T10:30:00Z") is None
+
+
+def test_a_peer_that_stumbles_over_a_method_is_told_in_another_way() -> None:
+    def says(frame: Json) -> Json | Answer:
+        known = frame.get("method") == "GAME_INVITATION"
+        return right(ACK)(frame) if known else Answer(500, b"KeyError")
+
+    reply, ledger = asked(INVITATION, says)
+    assert reply.accept is True
+    assert set(ledger.deviations) == {"ok-to-unknown"}
+
+
+def test_a_peer_that_is_down_is_not_told_in_other_ways() -> None:
+    peer = Peer(lambda frame: Answer(503, b"down"))
+    with pytest.raises(NoAnswerError):
+        run(peer.line().ask(INVITATION, ledger=Ledger(ME)))
+    assert len(peer.heard) == 1
+
+
+def test_a_peer_that_refuses_right_messages_is_written_to_plainly_from_then_on() -> None:
+    def says(frame: Json) -> Json:
+        if "." in frame["params"]["timestamp"]:
+            error = {"code": -32602, "message": "bad timestamp"}
+            return {"jsonrpc": "2.0", "error": error, "id": frame["id"]}
+        return right(ACK)(frame)
+
+    async def main() -> None:
+        await line.ask(invitation, ledger=ledger)
+        await line.ask(invitation, ledger=ledger)
+
+    invitation = msgspec.structs.replace(INVITATION, timestamp="2025-01-15T10:30:00.250Z")
+    peer, ledger = Peer(says), Ledger(ME)
+    line = peer.line()
+    run(main())
+    times = [frame["params"]["timestamp"][19:] for frame in peer.heard]
+    assert times == [".250Z", "Z", "Z"]
+    assert set(ledger.deviations) == {"right-refused"}
+
+
+def test_a_peer_that_refuses_everything_is_tried_in_every_way_once() -> None:
+    error = {"code": -32602, "message": "no"}
+    peer = Peer(lambda frame: {"jsonrpc": "2.0", "error": error, "id": frame.get("id")})
+    line = peer.line()
+
+    async def main() -> None:
+        for _ in range(3):
+            with pytest.raises(NoAnswerError):
+                await line.ask(INVITATION, ledger=Ledger(ME))
+
+    run(main())
+    assert len(peer.heard) == 6 + 1 + 1
+
+
+@pytest.mark.parametrize(
+    "busy",
+    [
+        Answer(429, b""),
+        Answer(
+            200, b'{"jsonrpc":"2.0","error":{"code":-32000,"message":"Rate limit exceeded"},"id":1}'
+        ),
+    ],
+)
+def test_a_peer_that_is_asked_too_often_is_asked_again_inside_the_window(busy: Answer) -> None:
+    async def main() -> tuple[float, Ledger]:
+        peer, ledger = Peer(lambda frame: busy if now() < 3 else right(ACK)(frame)), Ledger(ME)
+        await peer.line().ask(INVITATION, ledger=ledger)
+        return now(), ledger
+
+    took, ledger = run(main())
+    assert 3 <= took <= 5
+    assert set(ledger.deviations) == {"rate-limit"}
+
+
+def test_a_peer_that_goes_by_another_id_is_called_by_it() -> None:
+    def says(frame: Json) -> Json:
+        said = frame["params"]
+        if said["message_type"] == "GAME_INVITATION":
+            return right(ACK | {"player_id": "P77"})(frame)
+        return right(MOVE | {"player_id": said["player_id"]})(frame)
+
+    async def main() -> Any:
+        await line.ask(INVITATION, ledger=ledger)
+        return await line.ask(msgspec.structs.replace(CALL, player_id=ME), ledger=ledger)
+
+    peer, ledger = Peer(says), Ledger(ME)
+    line = peer.line()
+    assert run(main()).player_id == ME
+    assert peer.heard[-1]["params"]["player_id"] == "P77"
+
+
+def test_two_ids_are_exchanged_wherever_they_stand() -> None:
+    said = {"player_id": "P03", "choices": {"P01": "even", "P03": "odd"}, "sender": "player:P01"}
+    told = json.loads(renamed("P03", "P01", json.dumps(said).encode()))
+    assert told == {
+        "player_id": "P01",
+        "choices": {"P03": "even", "P01": "odd"},
+        "sender": "player:P03",
+    }
+
+
+def test_what_is_written_plainly_is_still_the_same_message() -> None:
+    complaint = SAMPLES["GAME_ERROR"]
+    assert isinstance(complaint, GameComplaint)
+    told = json.loads(plainly(GameComplaint, msgspec.json.encode(complaint)))
+    assert not {"detail", "retryable", "error_name"} & told.keys()
+    assert msgspec.convert(told, GameComplaint).error_code == complaint.error_code
