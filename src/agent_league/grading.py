@@ -3,13 +3,14 @@
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from dataclasses import field as having
 from typing import Annotated, Any
 
 from msgspec import Meta, Struct, field
 
 from agent_league.league.season import Season
 from agent_league.protocol import ErrorCode
-from agent_league.store.events import MatchEnded
+from agent_league.store.events import AgentDisqualified, MatchEnded, ViolationNoted
 
 Share = Annotated[float, Meta(ge=0, le=1)]
 Number = Annotated[int, Meta(ge=0)]
@@ -43,17 +44,19 @@ class Conduct:
     """How a player behaved, whatever its luck."""
 
     matches: int = 0
-    faulty: int = 0
-    """Matches in which it broke a rule."""
+    faulty: set[str] = having(default_factory=set[str])
+    """The matches in which it broke a rule."""
     moves: int = 0
     timeouts: int = 0
     failures: int = 0
     violations: int = 0
+    out: str = ""
+    """Why the league itself put it out, if it did."""
 
     @property
     def compliance(self) -> float:
         """The share of its matches in which it broke no rule."""
-        return 1 - self.faulty / self.matches if self.matches else 1.0
+        return 1 - len(self.faulty) / self.matches if self.matches else 1.0
 
     @property
     def timeout_share(self) -> float:
@@ -118,6 +121,8 @@ def _grade(row: Any, conduct: Conduct, rubric: Rubric) -> Grade:
 
 def _ground(conduct: Conduct, rubric: Rubric) -> str:
     """Return why a player is out, or nothing."""
+    if conduct.out:
+        return conduct.out
     measured = (
         ("violations", conduct.violations, rubric.most_violations),
         ("timeouts", conduct.timeout_share, rubric.most_timeouts),
@@ -155,7 +160,19 @@ def note(conducts: dict[str, Conduct], ended: MatchEnded, said: Sequence[Entry])
         conduct.timeouts += faults["timeouts"]
         conduct.failures += faults["failures"]
         conduct.violations += faults["violations"]
-        conduct.faulty += faults["violations"] > 0
+        if faults["violations"]:
+            conduct.faulty.add(ended.match_id)
+
+
+def note_violation(conducts: dict[str, Conduct], broken: ViolationNoted) -> None:
+    """Take into account that the league understood somebody in spite of what it said."""
+    conduct = conducts.setdefault(broken.agent_id, Conduct())
+    conduct.violations += 1
+    conduct.faulty |= {broken.match_id} if broken.match_id else set()
+
+
+def note_disqualification(conducts: dict[str, Conduct], out: AgentDisqualified) -> None:
+    conducts.setdefault(out.agent_id, Conduct()).out = out.ground
 
 
 def _moves(player: str, said: Iterable[Entry]) -> int:

@@ -12,12 +12,26 @@ import msgspec
 import pytest
 
 from agent_league.cli.grade import write
-from agent_league.grading import Conduct, Grade, Rubric, grades, note
+from agent_league.grading import (
+    Conduct,
+    Grade,
+    Rubric,
+    grades,
+    note,
+    note_disqualification,
+    note_violation,
+)
 from agent_league.league import LeagueSettings
 from agent_league.league.season import Season
 from agent_league.protocol import Patience
 from agent_league.store.addresses import store_at
-from agent_league.store.events import AgentRegistered, MatchEnded, SeasonStarted
+from agent_league.store.events import (
+    AgentDisqualified,
+    AgentRegistered,
+    MatchEnded,
+    SeasonStarted,
+    ViolationNoted,
+)
 from cli.league_command import league
 from end_to_end.http_league import HASTY, QUICKLY, HttpLeague
 from misbehaving import Act, Rascal, crashing, garbled, silent, wrong_case
@@ -95,7 +109,7 @@ def test_a_hundred_players_are_graded_in_the_order_of_the_table() -> None:
         (Conduct(matches=20, moves=20), "", 110),
         (Conduct(matches=20, moves=20, timeouts=1), "", 110),
         (Conduct(matches=20, moves=20, timeouts=2), "timeouts", 0),
-        (Conduct(matches=20, moves=20, violations=1, faulty=1), "violations", 0),
+        (Conduct(matches=20, moves=20, violations=1, faulty={"R1M1"}), "violations", 0),
         (Conduct(matches=20, moves=20, failures=1), "failures", 0),
         (Conduct(matches=20, moves=20, failures=1, violations=1), "violations, failures", 0),
     ],
@@ -107,7 +121,7 @@ def test_whoever_breaks_the_rules_is_out(conduct: Conduct, ground: str, points: 
 
 def test_staff_may_be_more_lenient_and_the_bonus_is_still_for_the_faultless() -> None:
     lenient = Rubric(most_violations=None, most_timeouts=None, most_failures=None)
-    row = graded(Conduct(matches=4, faulty=1, violations=3, timeouts=9, moves=9), lenient)
+    row = graded(Conduct(matches=4, faulty={"R1M1"}, violations=3, timeouts=9, moves=9), lenient)
     assert (row.points, row.bonus, row.compliance, row.disqualified) == (100, 0, 0.75, "")
 
 
@@ -140,8 +154,24 @@ def test_faults_are_counted_for_whoever_committed_them_even_if_forgiven() -> Non
             said("GAME_ERROR", to="P01", error_code="E024"),
         ]
     )
-    assert found["P02"] == Conduct(1, faulty=1, moves=2, timeouts=1, failures=0, violations=1)
-    assert found["P01"] == Conduct(1, faulty=1, moves=2, timeouts=0, failures=1, violations=1)
+    assert found["P02"] == Conduct(
+        1, faulty={"R1M1"}, moves=2, timeouts=1, failures=0, violations=1
+    )
+    assert found["P01"] == Conduct(
+        1, faulty={"R1M1"}, moves=2, timeouts=0, failures=1, violations=1
+    )
+
+
+def test_what_the_league_noted_counts_and_so_does_whom_it_put_out() -> None:
+    conducts = noted([])
+    broken = ViolationNoted(at=AT, agent_id="P02", rule="choice-field", got="choice")
+    for match_id in ("R1M1", None):
+        note_violation(conducts, msgspec.structs.replace(broken, match_id=match_id))
+    assert conducts["P02"] == Conduct(1, faulty={"R1M1"}, moves=1, violations=2)
+    out = AgentDisqualified(at=AT, agent_id="P02", ground="schema", why="choice-field")
+    note_disqualification(conducts, out)
+    assert graded(conducts["P02"], Rubric()).disqualified == "schema"
+    assert conducts["P01"] == Conduct(1, moves=1)
 
 
 @pytest.mark.parametrize(
@@ -150,9 +180,9 @@ def test_faults_are_counted_for_whoever_committed_them_even_if_forgiven() -> Non
         ("timeout", Conduct(1, moves=1, timeouts=1)),
         ("unreachable", Conduct(1, moves=1, failures=1)),
         ("suspended", Conduct(1, moves=1, failures=1)),
-        ("invalid_reply", Conduct(1, 1, moves=1, violations=1)),
-        ("invalid_move", Conduct(1, 1, moves=1, violations=1)),
-        ("error_reply", Conduct(1, 1, moves=1, violations=1)),
+        ("invalid_reply", Conduct(1, {"R1M1"}, moves=1, violations=1)),
+        ("invalid_move", Conduct(1, {"R1M1"}, moves=1, violations=1)),
+        ("error_reply", Conduct(1, {"R1M1"}, moves=1, violations=1)),
         ("declined", Conduct(1, moves=1)),
     ],
 )

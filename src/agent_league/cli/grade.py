@@ -14,11 +14,20 @@ from agent_league.cli.endings import UsageError
 from agent_league.cli.folder import SHARED, Folder, StoreAddress
 from agent_league.cli.report import SCHEMA_VERSION
 from agent_league.cli.terms import Switch
-from agent_league.grading import Conduct, Entry, Grade, Rubric, grades, note
+from agent_league.grading import (
+    Conduct,
+    Entry,
+    Grade,
+    Rubric,
+    grades,
+    note,
+    note_disqualification,
+    note_violation,
+)
 from agent_league.hosting import run
 from agent_league.league import LeagueSettings
 from agent_league.league.season import Season
-from agent_league.store.events import MatchEnded
+from agent_league.store.events import AgentDisqualified, MatchEnded, ViolationNoted
 from agent_league.store.log import LeagueRow
 
 
@@ -81,9 +90,14 @@ async def _observed(folder: Folder, row: LeagueRow) -> tuple[Season, dict[str, C
         async for page in kept.events(row.league_id):
             for stored in page:
                 season.apply(stored.event)
-                if isinstance(stored.event, MatchEnded):
-                    said = await kept.transcript(row.league_id, stored.event.match_id)
-                    note(conducts, stored.event, _entries(said))
+                match stored.event:
+                    case MatchEnded() as ended:
+                        said = await kept.transcript(row.league_id, ended.match_id)
+                        note(conducts, ended, _entries(said))
+                    case ViolationNoted() as broken:
+                        note_violation(conducts, broken)
+                    case AgentDisqualified() as out:
+                        note_disqualification(conducts, out)
     return season, conducts
 
 
