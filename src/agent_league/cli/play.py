@@ -30,7 +30,7 @@ from agent_league.cli.orchestration import Orchestration, follow
 from agent_league.cli.paper import show
 from agent_league.cli.report import season_document, table
 from agent_league.cli.screen import Screen, screen_for
-from agent_league.cli.terms import Legs, Ports, Referees, Switch, terms
+from agent_league.cli.terms import Legs, Ports, Referees, Switch, Version, terms
 from agent_league.hosting import run
 from agent_league.league import LeagueSettings
 from agent_league.league.season import Season
@@ -83,6 +83,7 @@ def play(
     seed: str | None = None,
     legs: Legs = None,
     assign: Policy | None = None,
+    protocol: Version | None = None,
     port_base: Ports | None = None,
     display: Display | None = None,
     json: Switch = False,
@@ -110,6 +111,8 @@ def play(
         How often each pair meets.
     assign
         Which referee gets the next match.
+    protocol
+        What the players speak: league.v2, or league.v1, the earlier one.
     port_base
         The manager's port; referees and players follow. 0 takes any free ports.
     display
@@ -138,7 +141,8 @@ def play(
         return play_out(plan, folder, display, json=json)
     files = Files.read(shared)
     wanted = files.system.default_league_id
-    base = terms(seed, None, shared, wanted, legs=legs, assignment=assign)
+    spoken = (protocol,) if protocol else None
+    base = terms(seed, None, shared, wanted, legs=legs, assignment=assign, protocols=spoken)
     plan = lined_up(files, base, Wanted(players, referees, strategy, port_base, guests))
     league_id = free_id(wanted, folder.taken(rows))
     if rows:

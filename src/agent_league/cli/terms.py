@@ -3,12 +3,14 @@
 import secrets
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
+from agent_league.dialects.versions import OPTIONS
 from agent_league.league import CLASS_LEAD, LeagueSettings
+from agent_league.protocol.fields import VERSION
 from agent_league.sdk import ConfigLoader, LeagueConfig, settings
 from agent_league.sdk.layout import Layout
 
@@ -16,6 +18,7 @@ Players = Annotated[int, Parameter(validator=Number(gte=2, lte=1000))]
 Legs = Annotated[int, Parameter(validator=Number(gte=1, lte=10))] | None
 Ports = Annotated[int, Parameter(validator=Number(gte=0, lte=64000))]
 Referees = Annotated[int, Parameter(validator=Number(gte=1, lte=10))]
+Version = Literal["league.v2", "league.v1"]
 Switch = Annotated[bool, Parameter(negative=())]
 Strict = Annotated[bool | None, Parameter(negative="--tolerant")]
 
@@ -37,11 +40,14 @@ def terms(
     given = {name: value for name, value in flags.items() if value is not None}
     if class_league:
         given |= {"unique_names": True, "announcement_lead": CLASS_LEAD, "strictness": "strict"}
+        given["protocols"] = (VERSION,)
     if strict is not None:
         given["strictness"] = "strict" if strict else "tolerant"
     base = _from_files(shared, league_id, seed or str(secrets.randbelow(10**6)))
     most = max(base.max_players, players or 0)
-    return replace(base, awaited_players=players, max_players=most, **given)
+    made = replace(base, awaited_players=players, max_players=most, **given)
+    usual = OPTIONS.get((made.protocols[0], made.game_type), {})
+    return replace(made, options={**usual, **made.options})
 
 
 def _from_files(shared: Path, league_id: str, seed: str) -> LeagueSettings:

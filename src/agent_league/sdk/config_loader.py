@@ -137,6 +137,7 @@ def settings(
         retry=retry(system),
         announcement_lead=league.announcement_lead_sec,
         unique_names=league.unique_names,
+        protocols=league.protocols,
         strictness=league.strictness,
         disqualify=None if league.disqualify is UNSET else league.disqualify,
         token_hours=system.security.token_ttl_hours,
