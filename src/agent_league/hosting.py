@@ -174,6 +174,7 @@ class StandInPlan:
             meta=meta,
             speech=lambda who: McpSpeech(McpClient(carrier), who, system_clock),
             hang_up=carrier.close,
+            dialect=plan.dialect,
             league_id=plan.league_id,
             patience=plan.patience,
         )

@@ -3,14 +3,18 @@
 import json
 from collections import Counter
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from jsonschema import Draft7Validator
 
+from agent_league.dialects.v1_inbound import Inbound
 from agent_league.dialects.v1_messages import MESSAGES_V1
 from agent_league.dialects.v1_schema import schemas_v1
-from agent_league.protocol import Role
+from agent_league.protocol import ProtocolError, Role
 from agent_league.protocol.play import StartMatch
 from agent_league.store.events import MatchEnded, ViolationNoted
 from agent_league.transport.exchange import Answer
@@ -343,14 +347,86 @@ def test_a_message_that_the_document_does_not_have_is_an_error() -> None:
     assert "GAME_PAUSE" in error["message"]
 
 
-def test_a_message_that_is_not_for_the_league_is_an_error() -> None:
+@pytest.mark.parametrize("kind", ["GAME_INVITATION", "GAME_START", "ROUND_COMPLETE"])
+def test_a_message_that_is_not_for_the_league_is_an_error(kind: str) -> None:
     async def script() -> Json:
         box = Box()
         await box.open()
-        said = SEED["GAME_INVITATION"]
-        call = {"jsonrpc": "2.0", "method": "GAME_INVITATION", "params": said, "id": 1}
+        call = {"jsonrpc": "2.0", "method": kind, "params": SEED[kind], "id": 1}
         answer = await box.net.post(LEAGUE_URL, json.dumps(call).encode(), 5.0)
         await box.close()
         return json.loads(answer.body)
 
-    assert "GAME_INVITATION is not for this agent" in run(script())["error"]["message"]
+    error = run(script())["error"]
+    assert error["code"] == -32601
+    assert "not for this agent" in error["message"]
+    assert kind in error["message"]
+
+
+def test_a_player_of_ours_plays_in_a_league_v1_of_others() -> None:
+    """Their manager calls it `alpha`, and says what document 000 says."""
+
+    def manager(body: bytes) -> Answer:
+        said = json.loads(body)["params"]
+        assert said["message_type"] == "LEAGUE_REGISTER_REQUEST"
+        SCHEMAS["LEAGUE_REGISTER_REQUEST"].validate(said)
+        reply = {**SEED["LEAGUE_REGISTER_RESPONSE"], "player_id": "player_alpha"}
+        return Answer(200, json.dumps({"jsonrpc": "2.0", "id": 1, "result": reply}).encode())
+
+    async def script() -> None:
+        box = all_v1(Box(["always_odd"]))
+        (player,) = box.players
+        box.net.host(LEAGUE_URL, hosted(manager))
+        box.net.host("http://p01/mcp", player.site())
+        await player.register()
+        assert (player.name, player.league_id) == ("player_alpha", SEED["GAME_START"]["league_id"])
+        replies = {}
+        for kind in list(MESSAGES_V1)[2:]:
+            body = json.dumps(SEED[kind]).encode()
+            answer = await box.net.post("http://p01/mcp", body, 5.0)
+            replies[kind] = json.loads(answer.body)
+        ready, moved = replies["GAME_INVITATION"], replies["PLAY_REQUEST"]
+        SCHEMAS["GAME_INVITATION_RESPONSE"].validate(ready)
+        SCHEMAS["PLAY_RESPONSE"].validate(moved)
+        assert (ready["status"], ready["sender"]) == ("READY", "player_alpha")
+        assert moved["play"] == {"action": "choose", "value": "odd"}
+        (match,) = player.history.values()
+        assert match.opponent in {"P01", "P02"}
+        assert replies["PLAY_VALIDATION"] == {"status": "ok"}
+        assert player.over.is_set()
+        await box.close()
+
+    run(script())
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=10),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner),
+    max_leaves=5,
+)
+
+
+@given(kind=st.sampled_from(sorted(MESSAGES_V1)), data=st.data())
+def test_whatever_is_wrong_in_a_message_is_understood_or_refused(
+    kind: str, data: st.DataObject
+) -> None:
+    said = json.loads(json.dumps(SEED[kind]))
+    where = said
+    keys = data.draw(st.sampled_from([(key,) for key in said] + inner_keys(said)))
+    for key in keys[:-1]:
+        where = where[key]
+    where[keys[-1]] = data.draw(json_values)
+    said["protocol"] = "league.v1"
+    with suppress(ProtocolError):
+        heard = Inbound().heard(json.dumps(said).encode(), "P01", "2025-01-15T10:30:00.000Z")
+        if heard is not None and not heard.messages:
+            heard.answered({})
+
+
+def inner_keys(said: Json) -> list[tuple[str, str]]:
+    return [
+        (outer, inner)
+        for outer, value in said.items()
+        if isinstance(value, dict)
+        for inner in value
+    ]

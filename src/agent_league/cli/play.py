@@ -36,6 +36,7 @@ from agent_league.league import LeagueSettings
 from agent_league.league.season import Season
 from agent_league.local import LocalLeague, LocalPlan, Place
 from agent_league.player import load_brain
+from agent_league.protocol.fields import VERSION
 from agent_league.store import Event
 from agent_league.store.events import SeasonEnded, SeasonStarted
 from agent_league.store.log import LeagueRow
@@ -318,9 +319,16 @@ def _conclude(league: LocalLeague, seconds: float) -> None:
     print(
         "",
         "Next:",
-        f"  {f'league play --seed {season.settings.seed}':<38}  play exactly this league again",
+        f"  {_again(season.settings):<38}  play exactly this league again",
         "  league play --strategy my_strategy.py   let your own play: docs/writing-a-strategy.md",
         "  league start --players 4                wait for agents that others wrote",
         sep="\n",
         file=sys.stderr,
+    )
+
+
+def _again(settings: LeagueSettings) -> str:
+    spoken = settings.protocols[0]
+    return f"league play --seed {settings.seed}" + (
+        "" if spoken == VERSION else f" --protocol {spoken}"
     )

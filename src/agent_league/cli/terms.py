@@ -5,10 +5,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
+import msgspec
 from cyclopts import Parameter
 from cyclopts.validators import Number
+from msgspec import UNSET
 
-from agent_league.dialects.versions import OPTIONS
+from agent_league.dialects.versions import OPTIONS, PROTOCOLS
 from agent_league.league import CLASS_LEAD, LeagueSettings
 from agent_league.protocol.fields import VERSION
 from agent_league.sdk import ConfigLoader, LeagueConfig, settings
@@ -40,19 +42,23 @@ def terms(
     given = {name: value for name, value in flags.items() if value is not None}
     if class_league:
         given |= {"unique_names": True, "announcement_lead": CLASS_LEAD, "strictness": "strict"}
-        given["protocols"] = (VERSION,)
     if strict is not None:
         given["strictness"] = "strict" if strict else "tolerant"
-    base = _from_files(shared, league_id, seed or str(secrets.randbelow(10**6)))
+    usual_protocols = (VERSION,) if class_league else PROTOCOLS
+    base = _from_files(shared, league_id, seed or str(secrets.randbelow(10**6)), usual_protocols)
     most = max(base.max_players, players or 0)
     made = replace(base, awaited_players=players, max_players=most, **given)
     usual = OPTIONS.get((made.protocols[0], made.game_type), {})
     return replace(made, options={**usual, **made.options})
 
 
-def _from_files(shared: Path, league_id: str, seed: str) -> LeagueSettings:
+def _from_files(
+    shared: Path, league_id: str, seed: str, protocols: tuple[str, ...]
+) -> LeagueSettings:
     loader = ConfigLoader(shared)
     there = Layout(shared).league(league_id).exists()
     league = loader.load_league(league_id) if there else LeagueConfig(league_id=league_id)
+    if league.protocols is UNSET:
+        league = msgspec.structs.replace(league, protocols=protocols)
     games = loader.load_games_registry()
     return settings(loader.load_system(), league, seed=seed, games=games)

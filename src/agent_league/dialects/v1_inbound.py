@@ -21,13 +21,15 @@ from agent_league.dialects.v1_names import (
 )
 from agent_league.dialects.v1_replies import mended_v1
 from agent_league.dialects.versions import V1
-from agent_league.protocol import MESSAGES, Message, ProtocolError
+from agent_league.protocol import MESSAGES, Message, ProtocolError, Role
 from agent_league.protocol.fields import VERSION, moment
 from agent_league.protocol.reading import read_as
 from agent_league.vocabulary import Json
 
 MARK: Final = b'"league.v1"'
 """Without this, nothing in a body is league.v1."""
+LONGEST = 86400
+"""Seconds that a player thinks of a move at most, whatever it is told."""
 REMEMBERED = 1000
 """How many matches are remembered that a player was invited to and knows no end of."""
 
@@ -57,7 +59,10 @@ class _Invited:
 
 def said_in_v1(body: bytes) -> Body | None:
     """Return the message in *body* if it is in league.v1, with or without a frame."""
-    frame = msgspec.json.decode(body)
+    try:
+        frame = msgspec.json.decode(body)
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+        return None
     if not isinstance(frame, dict):
         return None
     params = frame.get("params")
@@ -69,9 +74,10 @@ def said_in_v1(body: bytes) -> Body | None:
 
 
 class Inbound:
-    """Understands league.v1 for one agent."""
+    """Understands league.v1 for one agent; one that *plays* is told more than the others."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, plays: bool = True) -> None:
+        self._plays = plays
         self._invited: dict[str, _Invited] = {}
         self._meanings: Mapping[type[v1.MessageV1], Callable[[Any, str, str], list[Body]]] = {
             v1.RegisterRequest: self._application,
@@ -93,6 +99,8 @@ class Inbound:
         kind = v1.MESSAGES_V1.get(str(said["message_type"]).upper())
         if kind is None:
             raise v1.unknown_v1(said["message_type"])
+        if kind not in self._meanings and not self._plays:
+            raise v1.unknown_v1(said["message_type"], "for this agent")
         refused = _rejected(said, now) if kind is v1.RegisterRequest else _raised
         try:
             message, deviations = mended_v1(kind, said, _common(said, kind, now))
@@ -138,7 +146,7 @@ class Inbound:
     def _turn(self, said: v1.PlayRequest, me: str, now: str) -> list[Body]:
         known = self._invited.get(said.match_id)
         game = known.game_type if known else v1.GAME
-        window = timedelta(seconds=min(said.game_state.timeout_seconds, 86400))
+        window = timedelta(seconds=max(0, min(said.game_state.timeout_seconds, LONGEST)))
         call = {
             **_stamp(said, "CHOOSE_PARITY_CALL" if game == v1.GAME else "GAME_MOVE_CALL"),
             "player_id": me,
@@ -245,9 +253,15 @@ def _common(said: Mapping[str, Json], kind: type[v1.MessageV1], now: str) -> Bod
         "round_id": 0,
         "match_id": told.get("match_id") or "UNSTATED",
         "conversation_id": uuid_of(told.get("conversation_id", now)),
-        "sender": sender_v1(told.get("sender") or "player:candidate"),
+        "sender": _sender(told.get("sender", "")),
         "timestamp": now,
     }
+
+
+def _sender(said: str) -> str:
+    """Return who *said* is, if that can be told, as league.v1 writes it."""
+    role, _, who = said.partition(":")
+    return sender_v1(said) if role in set(Role) and who else "player_candidate"
 
 
 def _answering(said: v1.MessageV1, me: str, now: str) -> Answered:

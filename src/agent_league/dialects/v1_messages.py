@@ -30,7 +30,7 @@ Uuid: TypeAlias = Annotated[
 Sender: TypeAlias = Annotated[
     str, Meta(pattern=rf"^(league_manager|referee|player_.+){END}", max_length=120)
 ]
-Seconds: TypeAlias = int | float
+Seconds: TypeAlias = float
 Role: TypeAlias = Literal["challenger", "defender"]
 Outcome: TypeAlias = Literal["WIN", "DRAW", "FORFEIT"]
 
@@ -252,6 +252,27 @@ MESSAGES_V1: Mapping[str, type[MessageV1]] = MappingProxyType(
 )
 """Every message of league.v1, by its name, in the order in which a league says them."""
 
+ROUTES: Mapping[str, tuple[str, str]] = MappingProxyType(
+    {
+        "LEAGUE_REGISTER_REQUEST": ("player → league", "LEAGUE_REGISTER_REQUEST"),
+        "LEAGUE_REGISTER_RESPONSE": ("league → player", "LEAGUE_REGISTER_RESPONSE"),
+        "LEAGUE_START_ANNOUNCEMENT": ("league → player", "the first ROUND_ANNOUNCEMENT"),
+        "GAME_INVITATION": ("referee → player", "GAME_INVITATION"),
+        "GAME_INVITATION_RESPONSE": ("player → referee", "GAME_JOIN_ACK"),
+        "GAME_START": ("referee → player", "none: sent before the first PLAY_REQUEST of a match"),
+        "PLAY_REQUEST": ("referee → player", "CHOOSE_PARITY_CALL, GAME_MOVE_CALL"),
+        "PLAY_RESPONSE": ("player → referee", "CHOOSE_PARITY_RESPONSE, GAME_MOVE_RESPONSE"),
+        "PLAY_VALIDATION": (
+            "referee → player",
+            "GAME_ERROR about a move; for each move, before GAME_RESULT",
+        ),
+        "GAME_RESULT": ("referee → player", "GAME_OVER"),
+        "ROUND_COMPLETE": ("league → player", "ROUND_COMPLETED, with LEAGUE_STANDINGS_UPDATE"),
+        "LEAGUE_COMPLETE": ("league → player", "LEAGUE_COMPLETED"),
+    }
+)
+"""Who says each message to whom, and what league.v2 says instead."""
+
 _AnyV1: Any = Union[tuple(MESSAGES_V1.values())]  # noqa: UP007 - built at run time
 KindV1 = TypeVar("KindV1", bound=MessageV1)
 
@@ -279,6 +300,6 @@ def builtins(message: Struct) -> dict[str, Any]:
     return made
 
 
-def unknown_v1(said: Json) -> ProtocolError:
-    detail = f"message_type: {str(said)[:60]!r} is not a message of league.v1"
+def unknown_v1(said: Json, what: str = "a message of league.v1") -> ProtocolError:
+    detail = f"message_type: {str(said)[:60]!r} is not {what}"
     return ProtocolError(ErrorCode.UNKNOWN_MESSAGE_TYPE, detail, field="message_type")

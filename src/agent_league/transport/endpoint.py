@@ -25,6 +25,7 @@ from agent_league.protocol import (
 )
 from agent_league.protocol.complaints import LeagueComplaint
 from agent_league.protocol.jsonrpc import Call, FrameError, read_call, returned, returned_error
+from agent_league.protocol.play import Invitation
 from agent_league.protocol.reading import MessageCall, read_call_at_once
 from agent_league.protocol.registration import RegisterPlayer, RegisterReferee
 from agent_league.transport.exchange import Answer
@@ -77,7 +78,7 @@ class Endpoint:
         """The names of the tools that are no messages."""
         self._complain = complain
         self._reception = reception
-        self._v1 = Inbound()
+        self._v1 = Inbound(plays=Invitation in handlers)
 
     def answer(self, body: bytes) -> Answer | Awaitable[Answer]:
         """Return the answer to *body*, or an awaitable of it if a handler has to wait."""
