@@ -1,8 +1,9 @@
 """Leagues in league.v1, on the wire in memory: who is let in, how matches go, what goes wrong."""
 
+import asyncio
 import json
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -14,6 +15,7 @@ from jsonschema import Draft7Validator
 from agent_league.dialects.v1_inbound import Inbound
 from agent_league.dialects.v1_messages import MESSAGES_V1
 from agent_league.dialects.v1_schema import schemas_v1
+from agent_league.league.season import Season
 from agent_league.protocol import ProtocolError, Role
 from agent_league.protocol.play import StartMatch
 from agent_league.store.events import MatchEnded, ViolationNoted
@@ -235,6 +237,71 @@ def test_an_answer_that_lacks_what_every_message_has_is_understood_and_noted() -
     assert box.season.tally["TECHNICAL_LOSS"] == 0
     noted = [e for e in box.happened(ViolationNoted) if e.agent_id == "P03"]
     assert {event.rule for event in noted} == {"field-missing"}
+
+
+@pytest.mark.parametrize(
+    ("kind", "change", "rule"),
+    [
+        ("GAME_INVITATION", {"status": "ACCEPTED"}, "field-invalid"),
+        ("GAME_INVITATION", {"sender": "player:P03"}, "field-invalid"),
+        ("PLAY_REQUEST", {"play": "odd"}, "field-missing"),
+        ("PLAY_REQUEST", {"play": {"value": "odd"}}, "field-missing"),
+        ("PLAY_REQUEST", {"conversation_id": "conv-1"}, "field-invalid"),
+    ],
+)
+def test_an_answer_that_is_nearly_right_is_understood_and_noted(
+    kind: str, change: Json, rule: str
+) -> None:
+    box = league_with(Peer(**{kind: lambda asked, reply: {**reply, **change}}))
+    assert box.season.tally["TECHNICAL_LOSS"] == 0
+    noted = [e for e in box.happened(ViolationNoted) if e.agent_id == "P03"]
+    assert {event.rule for event in noted} == {rule}
+
+
+def test_a_silent_player_forfeits_and_its_opponents_are_told_in_their_own_version() -> None:
+    box, peer = all_v1(Box(["random"], guests=1)), Peer()
+
+    async def silence() -> Answer:
+        await asyncio.Event().wait()
+        raise AssertionError("nobody sets it")
+
+    def silent(body: bytes) -> Answer | Awaitable[Answer]:
+        return silence() if b"PLAY_REQUEST" in body else peer(body)
+
+    async def script() -> None:
+        box.net.host("http://theirs/mcp", hosted(silent))
+        await box.open()
+        await box.fill()
+        await registered(box, application("mcp://theirs/player_002"))
+        await box.manager.run()
+        await box.close()
+
+    run(script())
+    (ended,) = box.happened(MatchEnded)
+    assert (ended.termination, ended.technical_losses) == ("timeout", ["P02"])
+    ours = [e.message for e in box.exchanges if e.url == "http://p01/mcp"]
+    judged = [one["validation"] for one in ours if one["message_type"] == "PLAY_VALIDATION"]
+    assert {one["player_id"]: (one["status"], one["error"]) for one in judged} == {
+        "player_001": ("VALID", None),
+        "player_002": ("INVALID", "Timeout exceeded"),
+    }
+    result = next(one["result"] for one in ours if one["message_type"] == "GAME_RESULT")
+    assert (result["outcome"], result["winner"]) == ("FORFEIT", "player_001")
+    told = [one["validation"] for one in peer.heard if one["message_type"] == "PLAY_VALIDATION"]
+    assert told[0] == {
+        "player_id": "player_002",
+        "play": None,
+        "status": "INVALID",
+        "error": "Timeout exceeded",
+    }
+
+
+def test_how_a_player_is_spoken_to_is_known_after_a_restart() -> None:
+    box = league_with(Peer())
+    again = Season(box.settings)
+    for event in box.events:
+        again.apply(event)
+    assert [entry.dialect for entry in again.roster.of(Role.PLAYER)] == [None, None, "league.v1"]
 
 
 def test_a_strict_league_does_not_let_such_an_answer_pass() -> None:

@@ -1,7 +1,7 @@
 """What a peer that speaks league.v1 answers: found, mended as far as it goes, put into our words."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -9,7 +9,7 @@ import msgspec
 
 from agent_league.dialects import rules
 from agent_league.dialects import v1_messages as v1
-from agent_league.dialects.mending import Body, shown
+from agent_league.dialects.mending import Body, Cure, accepts, shown
 from agent_league.dialects.replies import Found, places
 from agent_league.dialects.rules import Deviation
 from agent_league.dialects.v1_messages import name_v1, read_v1
@@ -81,13 +81,39 @@ def mended_v1(
     return read_v1(kind, cured), deviations
 
 
+def _status(body: Body) -> Iterator[Deviation]:
+    """Read another word for READY or DECLINED."""
+    meant = accepts(body)
+    if body.get("status") not in {"READY", "DECLINED"} and meant is not None:
+        yield Deviation(rules.FIELD_INVALID, f"status {shown(body.get('status'))}"[:80])
+        body["status"] = "READY" if meant else "DECLINED"
+
+
+def _play(body: Body) -> Iterator[Deviation]:
+    """Read a play that is only its value, or lacks its action."""
+    play = body.get("play")
+    whole = play if isinstance(play, dict) else {"value": play}
+    if play is not None and "value" in whole and "action" not in whole:
+        yield Deviation(rules.FIELD_MISSING, f"play {shown(play)}"[:80])
+        body["play"] = {"action": "choose", **whole}
+
+
+_CURES: Mapping[type[v1.MessageV1], tuple[Cure, ...]] = {
+    v1.InvitationResponse: (_status,),
+    v1.PlayResponse: (_play,),
+}
+"""What is mended in one kind of answer only."""
+
+
 def meant_v1(request: type[Message], said: Body, found: Body, echo: Body, who: str) -> Found:
     """Return in our words what *found* answers to *said*, a *request*, and how it deviates."""
     if not issubclass(request, Request):
         raise TypeError(f"{name(request)} has no answer")
     kind = ANSWERS[request]
     own = {**echo, "message_type": name_v1(kind)}
-    reply, deviations = mended_v1(kind, found, own)
+    body = dict(found)
+    habits = [deviation for cure in _CURES.get(kind, ()) for deviation in cure(body)]
+    reply, deviations = mended_v1(kind, body, own)
     stamp = {
         "message_type": name(request.reply),
         "protocol": VERSION,
@@ -95,7 +121,9 @@ def meant_v1(request: type[Message], said: Body, found: Body, echo: Body, who: s
         "timestamp": reply.timestamp,
         "conversation_id": said["conversation_id"],
     }
-    return Found({**stamp, **_CONTENTS[type(reply)](reply, who, request.reply)}, deviations)
+    return Found(
+        {**stamp, **_CONTENTS[type(reply)](reply, who, request.reply)}, [*habits, *deviations]
+    )
 
 
 def _registered(reply: v1.RegisterResponse, who: str, kind: type[Message]) -> Body:
