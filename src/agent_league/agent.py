@@ -87,21 +87,17 @@ class Ways(NamedTuple):
     exchange: Exchange
 
 
-def _in_league_dialect(peer: Peer, ways: Ways, clock: Clock) -> Speech:
-    return LeagueSpeech(peer.url, ways.post)
-
-
 def _in_mcp(peer: Peer, ways: Ways, clock: Clock) -> McpSpeech:
     client = McpClient(HttpCarrier(peer.url, ways.exchange))
     return McpSpeech(client, peer.agent_id, clock, peer.tools)
 
 
-def _in_v1(peer: Peer, ways: Ways, clock: Clock) -> SpeechV1:
-    return SpeechV1(peer.url, ways.post, peer.agent_id)
-
-
 SPEECHES: Mapping[str, Callable[[Peer, Ways, Clock], Speech]] = MappingProxyType(
-    {VERSION: _in_league_dialect, V1: _in_v1, MCP: _in_mcp}
+    {
+        VERSION: lambda peer, ways, clock: LeagueSpeech(peer.url, ways.post),
+        V1: lambda peer, ways, clock: SpeechV1(peer.url, ways.post, peer.agent_id),
+        MCP: _in_mcp,
+    }
 )
 """The dialects in which an agent can speak to others."""
 
