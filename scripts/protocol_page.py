@@ -13,6 +13,7 @@ from typing import Any
 from msgspec import inspect
 
 from agent_league.dialects import RULES
+from agent_league.dialects.v1_messages import MESSAGES_V1, ROUTES, MessageV1
 from agent_league.league.settings import GROUNDS
 from agent_league.protocol import MESSAGES, ErrorCode, Message, Patience, Request, Role
 from agent_league.protocol.jsonrpc import (
@@ -106,7 +107,7 @@ def _message_section(said: str, kind: type[Message]) -> str:
     return f"### {said}\n\n{summary}\n\n" + table(["field", "type", "required", "rule"], rows)
 
 
-def _structure(kind: type[Message]) -> inspect.StructType:
+def _structure(kind: type[Message] | type[MessageV1]) -> inspect.StructType:
     found = inspect.type_info(kind)
     if not isinstance(found, inspect.StructType):
         raise TypeError(f"{kind} is no message")
@@ -173,12 +174,33 @@ def grounds_table() -> str:
     return table(["name", "a player is out for"], [[f"`{k}`", why] for k, why in GROUNDS.items()])
 
 
+def v1_table() -> str:
+    return table(
+        ["league.v1", "who → whom", "in league.v2"],
+        [[f"`{said}`", *ROUTES[said]] for said in MESSAGES_V1],
+    )
+
+
+def v1_fields_table() -> str:
+    common = {field.encode_name for field in _structure(MessageV1).fields}
+    rows = [
+        [f"`{said}`", *row]
+        for said, kind in MESSAGES_V1.items()
+        for field in _structure(kind).fields
+        if field.encode_name not in common
+        for row in _field_rows(field)
+    ]
+    return table(["message", "field", "type", "required", "rule"], rows)
+
+
 PAGES: dict[str, dict[str, Callable[[], str]]] = {
     "protocol.md": {
         "messages": messages_table,
         "errors": errors_table,
         "envelope": envelope_table,
         "fields": fields_tables,
+        "v1": v1_table,
+        "v1_fields": v1_fields_table,
     },
     "strangers.md": {"rules": rules_table, "grounds": grounds_table},
 }

@@ -12,6 +12,7 @@ import msgspec
 
 from agent_league.clock import Clock, system_clock, written
 from agent_league.dialects import Deviation, Ledger
+from agent_league.dialects.versions import V1
 from agent_league.journal import Journal
 from agent_league.mcp.client import McpClient
 from agent_league.mcp.client_http import HttpCarrier
@@ -47,6 +48,7 @@ from agent_league.transport.line import Line
 from agent_league.transport.retry import Breaker, persistently
 from agent_league.transport.site import without_port
 from agent_league.transport.speech import LeagueSpeech, Speech
+from agent_league.transport.speech_v1 import SpeechV1
 from agent_league.vocabulary import Json
 
 T = TypeVar("T")
@@ -86,17 +88,17 @@ class Ways(NamedTuple):
     exchange: Exchange
 
 
-def _in_league_dialect(peer: Peer, ways: Ways, clock: Clock) -> Speech:
-    return LeagueSpeech(peer.url, ways.post)
-
-
 def _in_mcp(peer: Peer, ways: Ways, clock: Clock) -> McpSpeech:
     client = McpClient(HttpCarrier(peer.url, ways.exchange))
     return McpSpeech(client, peer.agent_id, clock, peer.tools)
 
 
 SPEECHES: Mapping[str, Callable[[Peer, Ways, Clock], Speech]] = MappingProxyType(
-    {VERSION: _in_league_dialect, MCP: _in_mcp}
+    {
+        VERSION: lambda peer, ways, clock: LeagueSpeech(peer.url, ways.post),
+        V1: lambda peer, ways, clock: SpeechV1(peer.url, ways.post, peer.agent_id),
+        MCP: _in_mcp,
+    }
 )
 """The dialects in which an agent can speak to others."""
 
@@ -331,9 +333,12 @@ class Member(Agent):
         league_url: str,
         *,
         league_id: str | None = None,
+        dialect: str = VERSION,
         **options: Any,
     ) -> None:
         super().__init__(name, wire, **options)
+        self.dialect = dialect
+        """How it speaks to the league; it understands whatever the league speaks to it."""
         self.league_url = league_url
         self.league_id = league_id
         """The league to join, if only that one will do; then the league that was joined."""
@@ -351,7 +356,7 @@ class Member(Agent):
 
     async def register(self, retry: Retry | None = None) -> None:
         """Join the league, or raise `NotAdmittedError` or a `NoAnswerError`."""
-        line = self.line(self.league_url)
+        line = self.speak(Peer(self.league_url, self.name, self.dialect))
         request: Request[Any] = self.application()
         ledger = Ledger()
         reply = await persistently(

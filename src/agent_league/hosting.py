@@ -21,6 +21,7 @@ from agent_league.mcp.client_speech import McpSpeech
 from agent_league.mcp.stdio import StdioCarrier
 from agent_league.player import Played, Player, StandIn, load_brain
 from agent_league.protocol import LeagueError, Patience
+from agent_league.protocol.fields import VERSION as LEAGUE_VERSION
 from agent_league.protocol.play import Retry
 from agent_league.protocol.registration import PlayerMeta, RefereeMeta
 from agent_league.referee import Referee
@@ -107,6 +108,8 @@ class PlayerPlan:
     display_name: str = "Player"
     strategy: str = "random"
     seed: str | None = None
+    dialect: str = LEAGUE_VERSION
+    """How it speaks to the league."""
     game_types: Sequence[str] = ("even_odd", "tic_tac_toe")
     version: str = VERSION
     patience: Patience = field(default_factory=Patience)
@@ -136,6 +139,7 @@ class PlayerPlan:
             brain=brain,
             seed=self.seed,
             league_id=self.league_id,
+            dialect=self.dialect,
             patience=self.patience,
         )
 
@@ -182,6 +186,7 @@ class StandInPlan:
             meta=meta,
             speech=lambda who: McpSpeech(McpClient(carrier), who, system_clock),
             hang_up=carrier.close,
+            dialect=plan.dialect,
             league_id=plan.league_id,
             patience=plan.patience,
         )

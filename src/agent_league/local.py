@@ -311,6 +311,7 @@ class LocalLeague:
             display_name=self.plan.names[number],
             strategy=self.plan.strategies[number],
             seed=settings.seed,
+            dialect=settings.protocols[0],
             game_types=place.game_types or (settings.game_type,),
             version=place.version,
             patience=settings.patience,

@@ -98,6 +98,7 @@ OTHERWISE: dict[str, Any] = {
     "assignment": "weighted",
     "legs": 7,
     "announcement_lead_sec": 7,
+    "protocols": ["league.v1"],
     "strictness": "strict",
     "disqualify": ["timeout"],
     "unique_names": True,

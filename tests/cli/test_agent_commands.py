@@ -99,6 +99,14 @@ def test_a_missing_manager_is_said_so(arguments: tuple[str, ...]) -> None:
     assert "hint: is a league running there?" in done.stderr
 
 
+def test_the_schema_of_league_v1_can_be_printed() -> None:
+    every = json.loads(league("schema", "--protocol", "league.v1").stdout)
+    one = json.loads(league("schema", "play_request", "--protocol", "league.v1").stdout)
+    assert len(every) == 13
+    assert every["PLAY_REQUEST"] == one
+    assert one["$schema"] == every["BASE"]["$schema"] == "http://json-schema.org/draft-07/schema#"
+
+
 def test_the_schema_of_every_message_can_be_printed() -> None:
     every = json.loads(league("schema").stdout)
     one = json.loads(league("schema", "game_invitation").stdout)

@@ -140,3 +140,18 @@ def test_nothing_is_left_when_the_league_is_killed(tmp_path: Path) -> None:
         assert len(family) >= 6
         process.kill()
         assert psutil.wait_procs(family, timeout=15)[1] == []
+
+
+def test_a_league_is_played_in_league_v1_with_its_numbers() -> None:
+    arguments = ("--players", "6", "--seed", "3", "--protocol", "league.v1", "--json")
+    played = document("play", *arguments, *ANY_PORTS)
+    assert played["totals"]["matches"] == 15
+    assert played["totals"]["technical_losses"] == 0
+    numbers = [match["drawn_number"] for match in played["matches"]]
+    assert all(0 <= number <= 99 for number in numbers)
+    assert max(numbers) > 10
+
+
+def test_the_next_command_plays_the_same_version_again() -> None:
+    done = league("play", "--seed", "7", "--protocol", "league.v1", *ANY_PORTS)
+    assert "league play --seed 7 --protocol league.v1" in done.stderr

@@ -27,3 +27,23 @@ def test_a_flag_wins_over_a_class_league_and_that_over_a_file(
         file.write_text(f'{{"league_id": "cup", "strictness": "{written}"}}', encoding="utf-8")
     told = terms("1", 4, tmp_path, "cup", class_league=class_league, strict=strict)
     assert told.strictness == strictness
+
+
+@pytest.mark.parametrize(
+    ("written", "class_league", "protocols"),
+    [
+        ("", False, ("league.v2", "league.v1")),
+        ("", True, ("league.v2",)),
+        (', "protocols": ["league.v1"]', False, ("league.v1",)),
+        (', "protocols": ["league.v2", "league.v1"]', True, ("league.v2", "league.v1")),
+    ],
+)
+def test_a_class_league_admits_league_v1_only_if_its_file_says_so(
+    tmp_path: Path, written: str, class_league: bool, protocols: tuple[str, ...]
+) -> None:
+    file = tmp_path / "config/leagues/cup.json"
+    file.parent.mkdir(parents=True)
+    file.write_text(f'{{"league_id": "cup"{written}}}', encoding="utf-8")
+    told = terms("1", 4, tmp_path, "cup", class_league=class_league)
+    assert told.protocols == protocols
+    assert told.options == ({"low": 0, "high": 99} if protocols[0] == "league.v1" else {})

@@ -342,3 +342,18 @@ def test_whatever_the_order_one_endpoint_is_one_id(comings: list[int], data: st.
         given_id = gate.admit(player(number, sender=claim)).agent_id
         assert ids.setdefault(number, given_id) == given_id
     assert len(set(ids.values())) == len(ids)
+
+
+@pytest.mark.parametrize("spoken", ["league.v3", "klingon"])
+def test_a_dialect_that_the_league_does_not_admit_is_refused(spoken: str) -> None:
+    refusal = Gate().refuse(player(dialect=spoken))
+    assert refusal.code is ErrorCode.PROTOCOL_VERSION_MISMATCH
+    assert "league.v2 and league.v1" in refusal.reason
+
+
+def test_a_player_of_league_v1_needs_a_name_of_its_own() -> None:
+    gate = Gate()
+    gate.admit(player(1, display_name="Alpha"))
+    gate.admit(player(2, display_name="alpha"))
+    refusal = gate.refuse(player(3, display_name="ALPHA", dialect="league.v1"))
+    assert refusal.reason == "Duplicate display name"

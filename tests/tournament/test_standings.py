@@ -238,3 +238,16 @@ def test_a_result_that_is_taken_out_leaves_no_trace(
         whole.remove(played[number])
     left = table(result for number, result in enumerate(played) if number not in gone)
     assert whole.ranked() == left.ranked()
+
+
+def test_players_whom_only_their_names_part_are_level() -> None:
+    levels = table([won(A, B), forfeited(C, D, D)]).levels()
+    assert [[row.player for row in level] for level in levels] == [[A, C], [B, E], [D]]
+
+
+@repeatable
+@given(results, scorings)
+def test_levels_are_the_ranking_in_groups(played: list[Result], scoring: Scoring) -> None:
+    made = table(played, scoring)
+    assert [row for level in made.levels() for row in level] == made.ranked()
+    assert all(len({row.points for row in level}) == 1 for level in made.levels())

@@ -20,7 +20,7 @@ from agent_league.cli.foreign import enlist, games_of
 from agent_league.cli.lineup import Files
 from agent_league.cli.orchestration import Orchestration, follow
 from agent_league.cli.screen import PlainScreen
-from agent_league.cli.terms import Legs, Players, Strict, Switch, terms
+from agent_league.cli.terms import Legs, Players, Strict, Switch, Version, terms
 from agent_league.guests import GuestHouse
 from agent_league.hosting import (
     Plan,
@@ -231,6 +231,7 @@ def player(
     patient: Switch = False,
     shared: Path = SHARED,
     log_level: LogLevel = "INFO",
+    protocol: Version = "league.v2",
     mcp: str | None = None,
     mcp_command: str | None = None,
 ) -> None:
@@ -262,6 +263,8 @@ def player(
         The folder in which it keeps who it is, for when it is started again, and its log.
     log_level
         What is worth a line in the log of an agent; DEBUG is every message.
+    protocol
+        What it speaks: league.v2, or league.v1, the earlier one.
     mcp
         The address of an MCP server that is to play; it is registered, and nothing is run here.
     mcp_command
@@ -286,6 +289,7 @@ def player(
         display_name=name or place.display_name,
         strategy=strategy or place.strategy or "random",
         seed=seed,
+        dialect=protocol,
         game_types=place.game_types,
         version=place.version,
         patience=files.patience,

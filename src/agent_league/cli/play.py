@@ -30,12 +30,13 @@ from agent_league.cli.orchestration import Orchestration, follow
 from agent_league.cli.paper import show
 from agent_league.cli.report import season_document, table
 from agent_league.cli.screen import Screen, screen_for
-from agent_league.cli.terms import Game, Legs, Ports, Referees, Switch, playing, terms
+from agent_league.cli.terms import Game, Legs, Ports, Referees, Switch, Version, playing, terms
 from agent_league.hosting import run
 from agent_league.league import LeagueSettings
 from agent_league.league.season import Season
 from agent_league.local import LocalLeague, LocalPlan, Place
 from agent_league.player import load_brain
+from agent_league.protocol.fields import VERSION
 from agent_league.store import Event
 from agent_league.store.events import SeasonEnded, SeasonStarted
 from agent_league.store.log import LeagueRow
@@ -84,6 +85,7 @@ def play(
     legs: Legs = None,
     game: Game = None,
     assign: Policy | None = None,
+    protocol: Version | None = None,
     port_base: Ports | None = None,
     display: Display | None = None,
     json: Switch = False,
@@ -113,6 +115,8 @@ def play(
         What to play, if not what the files say: even_odd, tic_tac_toe, or one of your own.
     assign
         Which referee gets the next match.
+    protocol
+        What the players speak: league.v2, or league.v1, the earlier one.
     port_base
         The manager's port; referees and players follow. 0 takes any free ports.
     display
@@ -141,7 +145,8 @@ def play(
         return play_out(plan, folder, display, json=json)
     files = Files.read(shared)
     wanted = files.system.default_league_id
-    base = terms(seed, None, shared, wanted, legs=legs, assignment=assign)
+    spoken = (protocol,) if protocol else None
+    base = terms(seed, None, shared, wanted, legs=legs, assignment=assign, protocols=spoken)
     plan = lined_up(files, base, Wanted(players, referees, strategy, port_base, guests))
     league_id = free_id(wanted, folder.taken(rows))
     if rows:
@@ -317,9 +322,16 @@ def _conclude(league: LocalLeague, seconds: float) -> None:
     print(
         "",
         "Next:",
-        f"  {f'league play --seed {season.settings.seed}':<38}  play exactly this league again",
+        f"  {_again(season.settings):<38}  play exactly this league again",
         "  league play --strategy my_strategy.py   let your own play: docs/writing-a-strategy.md",
         "  league start --players 4                wait for agents that others wrote",
         sep="\n",
         file=sys.stderr,
+    )
+
+
+def _again(settings: LeagueSettings) -> str:
+    spoken = settings.protocols[0]
+    return f"league play --seed {settings.seed}" + (
+        "" if spoken == VERSION else f" --protocol {spoken}"
     )

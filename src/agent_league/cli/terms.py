@@ -3,14 +3,18 @@
 import secrets
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
+import msgspec
 from cyclopts import Parameter
 from cyclopts.validators import Number
+from msgspec import UNSET
 
 from agent_league.cli.endings import UsageError
+from agent_league.dialects.versions import OPTIONS, PROTOCOLS
 from agent_league.game import GAMES
 from agent_league.league import CLASS_LEAD, LeagueSettings
+from agent_league.protocol.fields import VERSION
 from agent_league.sdk import ConfigLoader, LeagueConfig, settings
 from agent_league.sdk.layout import Layout
 
@@ -19,6 +23,7 @@ Legs = Annotated[int, Parameter(validator=Number(gte=1, lte=10))] | None
 Ports = Annotated[int, Parameter(validator=Number(gte=0, lte=64000))]
 Referees = Annotated[int, Parameter(validator=Number(gte=1, lte=10))]
 Game = str | None
+Version = Literal["league.v2", "league.v1"]
 Switch = Annotated[bool, Parameter(negative=())]
 Strict = Annotated[bool | None, Parameter(negative="--tolerant")]
 
@@ -42,9 +47,12 @@ def terms(
         given |= {"unique_names": True, "announcement_lead": CLASS_LEAD, "strictness": "strict"}
     if strict is not None:
         given["strictness"] = "strict" if strict else "tolerant"
-    base = _from_files(shared, league_id, seed or str(secrets.randbelow(10**6)))
+    usual_protocols = (VERSION,) if class_league else PROTOCOLS
+    base = _from_files(shared, league_id, seed or str(secrets.randbelow(10**6)), usual_protocols)
     most = max(base.max_players, players or 0)
-    return replace(base, awaited_players=players, max_players=most, **given)
+    made = replace(base, awaited_players=players, max_players=most, **given)
+    usual = OPTIONS.get((made.protocols[0], made.game_type), {})
+    return replace(made, options={**usual, **made.options})
 
 
 def playing(game: Game, settings: LeagueSettings) -> LeagueSettings:
@@ -65,9 +73,13 @@ def known_game(game: str) -> str:
     return game
 
 
-def _from_files(shared: Path, league_id: str, seed: str) -> LeagueSettings:
+def _from_files(
+    shared: Path, league_id: str, seed: str, protocols: tuple[str, ...]
+) -> LeagueSettings:
     loader = ConfigLoader(shared)
     there = Layout(shared).league(league_id).exists()
     league = loader.load_league(league_id) if there else LeagueConfig(league_id=league_id)
+    if league.protocols is UNSET:
+        league = msgspec.structs.replace(league, protocols=protocols)
     games = loader.load_games_registry()
     return settings(loader.load_system(), league, seed=seed, games=games)

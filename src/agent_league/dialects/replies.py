@@ -33,7 +33,7 @@ def find(said: Json, reply: type[Message], number: int | None) -> Found | None:
 
     *number* is the id of the request; None if that had no frame.
     """
-    for place, rule in _places(said):
+    for place, rule in places(said):
         body = _as_body(place, reply)
         if body is not None and _looks_like(body, reply):
             broken = rule if rule is not rules.REPLY_UNFRAMED or number is not None else None
@@ -52,7 +52,7 @@ def _frame_habits(said: Json, number: int | None) -> Iterator[Deviation]:
         yield Deviation(rules.REPLY_ERROR_NULL, '"error": null beside the result')
 
 
-def _places(said: Json) -> Iterator[Place]:
+def places(said: Json) -> Iterator[Place]:
     """Yield where a reply may stand, the right place first."""
     if not isinstance(said, dict):
         return

@@ -9,6 +9,7 @@ from agent_league.mcp.client import bounded
 from agent_league.mcp.client_probe import dialect_at
 from agent_league.mcp.client_speech import McpSpeech
 from agent_league.protocol.play import StartMatch
+from agent_league.transport.line import Line
 from agent_league.transport.speech import LeagueSpeech
 
 
@@ -17,6 +18,8 @@ async def acquainted(manager: Agent, entry: Entry) -> None:
 
     Raise a `NoAnswerError` if it does not answer, or shows no tools that we can read.
     """
+    if entry.dialect is not None:
+        return  # it has said so itself
     within = manager.patience.generic
     async with bounded(within, entry.endpoint):
         dialect = await dialect_at(entry.endpoint, manager.wire, within)
@@ -28,9 +31,16 @@ async def acquainted(manager: Agent, entry: Entry) -> None:
             await line.speech.look(within)
 
 
+def line_to(manager: Agent, entry: Entry) -> Line:
+    """Return the line to *entry*, in the dialect that it asked for, or that was found out."""
+    if entry.dialect is None:
+        return manager.line(entry.endpoint)
+    return manager.speak(Peer(entry.endpoint, entry.agent_id, entry.dialect))
+
+
 def peer_of(manager: Agent, entry: Entry) -> Peer:
     """Return *entry* as a referee should speak to it."""
-    speech = manager.line(entry.endpoint).speech
+    speech = line_to(manager, entry).speech
     mark = speech.mark if isinstance(speech, McpSpeech) else None
     return Peer(entry.endpoint, entry.agent_id, speech.dialect, mark)
 

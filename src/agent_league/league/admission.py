@@ -5,10 +5,17 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from agent_league.clock import written
+from agent_league.dialects.versions import OWN_NAMES
 from agent_league.league.roster import Entry, Roster
 from agent_league.league.settings import LeagueSettings
 from agent_league.protocol import ErrorCode, Role, tokens
-from agent_league.protocol.fields import OLDEST_SPOKEN, SPOKEN, endpoint_problem, newer_or_same
+from agent_league.protocol.fields import (
+    OLDEST_SPOKEN,
+    SPOKEN,
+    VERSION,
+    endpoint_problem,
+    newer_or_same,
+)
 from agent_league.protocol.registration import PlayerMeta, RefereeMeta
 from agent_league.store.events import AgentRegistered, TokenIssued
 
@@ -30,6 +37,14 @@ class Applicant:
     @property
     def display_name(self) -> str:
         return self.meta.display_name.strip()
+
+    @property
+    def dialect(self) -> str | None:
+        return getattr(self.meta, "dialect", None)
+
+    @property
+    def spoken(self) -> str:
+        return self.dialect or VERSION
 
     @property
     def capacity(self) -> int:
@@ -92,12 +107,24 @@ def _unfit(applicant: Applicant, settings: LeagueSettings) -> Refusal | None:
     problem = endpoint_problem(meta.contact_endpoint)
     if problem:
         return Refusal(f"Contact endpoint unreachable: {problem}", ErrorCode.INVALID_FIELD_VALUE)
-    if meta.protocol_version and not newer_or_same(meta.protocol_version, OLDEST_SPOKEN):
-        detail = f"this league speaks {OLDEST_SPOKEN} to {SPOKEN}, not {meta.protocol_version}"
-        return Refusal(f"Protocol version mismatch: {detail}", ErrorCode.PROTOCOL_VERSION_MISMATCH)
+    mismatch = _other_version(applicant, settings)
+    if mismatch:
+        detail = f"Protocol version mismatch: this league speaks {mismatch}"
+        return Refusal(detail, ErrorCode.PROTOCOL_VERSION_MISMATCH)
     if settings.game_type not in meta.game_types:
         detail = f"this league plays {settings.game_type}"
         return Refusal(f"Unsupported game type: {detail}", ErrorCode.INVALID_FIELD_VALUE)
+    return None
+
+
+def _other_version(applicant: Applicant, settings: LeagueSettings) -> str | None:
+    """Say what this league speaks, and what the applicant does, if that is not the same."""
+    version = applicant.meta.protocol_version
+    if version and not newer_or_same(version, OLDEST_SPOKEN):
+        return f"{OLDEST_SPOKEN} to {SPOKEN}, not {version}"
+    # A referee has to know orders, which only league.v2 has.
+    if applicant.role is Role.PLAYER and applicant.spoken not in settings.protocols:
+        return f"{' and '.join(settings.protocols)}, not {applicant.spoken}"
     return None
 
 
@@ -143,7 +170,8 @@ def _no_room(
     if applicant.role is Role.PLAYER and len(peers) >= settings.max_players:
         return Refusal("Maximum players reached", ErrorCode.NOT_ALLOWED)
     names = {peer.display_name.casefold() for peer in peers}
-    if settings.unique_names and applicant.display_name.casefold() in names:
+    unique = settings.unique_names or applicant.spoken in OWN_NAMES
+    if unique and applicant.display_name.casefold() in names:
         return Refusal("Duplicate display name", ErrorCode.NOT_ALLOWED)
     return None
 
@@ -163,5 +191,6 @@ def _admitted(applicant: Applicant, agent_id: str, stay: Stay) -> Admission:
         capacity=applicant.capacity,
         guest=applicant.guest,
         model=applicant.model,
+        dialect=applicant.dialect,
     )
     return Admission(agent_id, token, event)

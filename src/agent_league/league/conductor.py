@@ -145,12 +145,13 @@ class Conductor:
         matches = self._season.pairings(round_id)
         self._events.note(RoundOpened(at=self._now(), round_id=round_id, matches=matches))
         planned = self._planned(matches)
-        self._herald.tell(self._notices.round_opened(round_id, matches, planned))
+        plan = self._notices.calendar() if round_id == 1 else None
+        self._herald.tell(self._notices.round_opened(round_id, matches, planned), aside=plan)
         if self._settings.announcement_lead:
             await asyncio.sleep(self._settings.announcement_lead)
         await self.matchday.play(matches, planned)
         self._events.note(RoundClosed(at=self._now(), round_id=round_id))
-        self._herald.tell(self._notices.round_closed(round_id))
+        self._herald.tell(self._notices.round_closed(round_id), aside=self._notices.levels())
 
     def _planned(self, matches: list[ScheduledMatch]) -> "Mapping[str, str]":
         referees = self._officials.planned(len(matches))
@@ -160,7 +161,7 @@ class Conductor:
         champion = self._season.standings()[0].player_id
         self._send_table()
         notice = self._notices.season_ended()
-        self._herald.tell(notice, Urgency.FAREWELL)
+        self._herald.tell(notice, Urgency.FAREWELL, aside=self._notices.levels())
         await self._events.append(SeasonEnded(at=self._now(), champion=champion))
         await self._herald.drained(self._settings.farewell)
         await self._events.append(FarewellSaid(at=self._now()))

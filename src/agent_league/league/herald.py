@@ -1,10 +1,12 @@
 """What everybody is told: each agent has its own queue, so that a slow one delays nobody."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
+from typing import Any
 
 from agent_league.agent import Agent, log
+from agent_league.league.acquaintance import line_to
 from agent_league.league.discipline import Discipline
 from agent_league.league.roster import AWAY, Entry, Roster
 from agent_league.protocol import Notice
@@ -34,9 +36,13 @@ class Herald:
         notice: Notice,
         urgency: Urgency = Urgency.NEWS,
         replaces: str | None = None,
+        aside: Callable[[], Mapping[str, Any]] | None = None,
     ) -> None:
-        """Queue *notice* for everybody of the roles it is meant for."""
-        letter = sealed(notice)
+        """Queue *notice* for everybody of the roles it is meant for.
+
+        *aside* tells what other dialects say with it.
+        """
+        letter = sealed(notice)._replace(aside=aside)
         for entry in self._roster.of(*notice.route.receiver):
             if entry.state not in AWAY:
                 self._outbox(entry.agent_id).put(letter, urgency, replaces)
@@ -64,7 +70,7 @@ class Herald:
             return
         ledger = self._discipline.ledger(entry)
         try:
-            await self._manager.line(entry.endpoint).deliver(letter, ledger=ledger)
+            await line_to(self._manager, entry).deliver(letter, ledger=ledger)
         except NoAnswerError as error:
             log.warning("%s did not take a notice: %s", entry.agent_id, error)
             self._failed(entry)

@@ -1,6 +1,9 @@
 """The messages in which the league tells everybody how things stand."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache, partial
+from itertools import accumulate
+from typing import Any
 
 from agent_league.agent import Agent
 from agent_league.league.season import Season
@@ -15,6 +18,7 @@ from agent_league.protocol.rounds import (
     StandingsUpdate,
 )
 from agent_league.store.events import ScheduledMatch
+from agent_league.tournament import Standing
 
 
 class Notices:
@@ -84,6 +88,44 @@ class Notices:
             ),
             final_standings=places,
         )
+
+    def calendar(self) -> Callable[[], Mapping[str, Any]]:
+        """Return what tells the whole plan of the season, written out once, if anybody asks."""
+        return cache(self._calendar)
+
+    def _calendar(self) -> Mapping[str, Any]:
+        season = self._season
+        rounds = range(1, season.total_rounds + 1)
+        return {
+            "total_rounds": season.total_rounds,
+            "total_players": len(season.players),
+            "game_type": season.settings.game_type,
+            "schedule": {
+                number: [(m.match_id, m.first, m.second) for m in season.pairings(number)]
+                for number in rounds
+            },
+        }
+
+    def levels(self) -> Callable[[], Mapping[str, Any]]:
+        """Return what tells the table as it is now, in which players who are level share a rank."""
+        levels = self._season.table.levels()
+        return cache(partial(self._ranked, levels))
+
+    def _ranked(self, levels: list[list[Standing]]) -> Mapping[str, Any]:
+        firsts = accumulate((len(level) for level in levels), initial=1)
+        return {
+            "standings": [
+                {
+                    "rank": rank,
+                    "player_id": row.player,
+                    "played": row.played,
+                    "wins": row.wins,
+                    "losses": row.losses,
+                }
+                for rank, level in zip(firsts, levels, strict=False)
+                for row in level
+            ]
+        }
 
     def _announced(self, match: ScheduledMatch, planned: Mapping[str, str]) -> AnnouncedMatch:
         referee = self._season.roster.get(planned.get(match.match_id, ""))

@@ -63,6 +63,8 @@ class Entry:
     state: Lifecycle = Lifecycle.REGISTERED
     guest: bool = False
     model: str | None = None
+    dialect: str | None = None
+    """How it said that it is spoken to; None: as it is found to speak."""
 
     @cached_property
     def keys(self) -> list[str]:
@@ -190,6 +192,7 @@ class Roster:
                 state=known.state if known and _out(known) else self._awake,
                 guest=event.guest,
                 model=event.model,
+                dialect=event.dialect,
             )
         )
 

@@ -7,6 +7,7 @@ from typing import Self
 
 import msgspec
 
+from agent_league.dialects.versions import PROTOCOLS
 from agent_league.game import GAMES
 from agent_league.protocol import Patience
 from agent_league.protocol.play import Retry, Strictness
@@ -85,6 +86,8 @@ class LeagueSettings:
     announcement_lead: float = 0.0
     """Seconds between the announcement of a round and its first match."""
     unique_names: bool = False
+    protocols: tuple[str, ...] = PROTOCOLS
+    """The versions that players may speak; those that we start speak the first."""
     strictness: Strictness = "tolerant"
     """Whether an agent that deviates from the protocol is understood, or refused."""
     disqualify: tuple[str, ...] | None = None

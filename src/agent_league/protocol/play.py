@@ -49,7 +49,7 @@ class Contestant(Struct, frozen=True, kw_only=True, omit_defaults=True):
     ticket: str
     """What the referee shows this player; it opens nothing at the league."""
     dialect: str = "league.v2"
-    """How it is spoken to: `league.v2`, or `mcp` for a player that is an MCP server."""
+    """How it is spoken to: `league.v2`, `league.v1`, or `mcp` if it is an MCP server."""
     tools: str | None = None
     """A mark of the tools that it had when the league first looked; they must not change."""
     suspended: bool = False

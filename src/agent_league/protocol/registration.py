@@ -26,6 +26,8 @@ class PlayerMeta(Struct, frozen=True, kw_only=True, omit_defaults=True):
     contact_endpoint: Text
     """Where it listens; judged when it registers, so that a bad one is refused with a reason."""
     protocol_version: SemanticVersion | None = None
+    dialect: Text | None = None
+    """How it is to be spoken to, if not as it is found to speak: `league.v1`."""
 
 
 class RefereeMeta(Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -7,6 +7,7 @@ from typing import TypeVar
 
 from msgspec import UNSET, UnsetType
 
+from agent_league.dialects.versions import PROTOCOLS
 from agent_league.game import GAMES, OptionsError
 from agent_league.league import GuestRules, LeagueSettings
 from agent_league.protocol import Patience
@@ -137,6 +138,7 @@ def settings(
         retry=retry(system),
         announcement_lead=league.announcement_lead_sec,
         unique_names=league.unique_names,
+        protocols=PROTOCOLS if league.protocols is UNSET else league.protocols,
         strictness=league.strictness,
         disqualify=None if league.disqualify is UNSET else league.disqualify,
         token_hours=system.security.token_ttl_hours,

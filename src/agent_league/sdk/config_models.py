@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
+from agent_league.dialects.versions import PROTOCOLS
 from agent_league.league.assignment import POLICIES
 from agent_league.league.settings import GROUNDS
 from agent_league.protocol.fields import (
@@ -244,12 +245,16 @@ class LeagueConfig(Config, frozen=True, kw_only=True):
     announcement_lead_sec: Delay = 0
     unique_names: bool = False
     guests: GuestsConfig = GuestsConfig()
+    protocols: Annotated[tuple[Text, ...], Meta(min_length=1)] | UnsetType = UNSET
+    """The versions that players may speak; all that there are, or in a class league the newest."""
     strictness: Annotated[Strictness, Meta(extra=rule('"tolerant" or "strict"'))] = "tolerant"
     disqualify: tuple[Text, ...] | UnsetType = UNSET
     """Why a player is put out; everything that 000 names if strict, nothing otherwise."""
 
     def __post_init__(self) -> None:
         check_known("assignment", self.assignment, POLICIES)
+        for version in self.protocols or ():
+            check_known("protocols", version, PROTOCOLS)
         for ground in self.disqualify or ():
             check_known("disqualify", ground, GROUNDS)
 

@@ -64,6 +64,8 @@ class AgentRegistered(Event, frozen=True, kw_only=True, tag="agent_registered"):
     """Whether the league itself listens for this player, which moves by calling the league."""
     model: str | None = None
     """What a guest says that it is."""
+    dialect: str | None = None
+    """How it said that it is spoken to; None: as it is found to speak."""
 
 
 class TokenIssued(Event, frozen=True, kw_only=True, tag="token_issued"):

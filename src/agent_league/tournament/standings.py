@@ -149,10 +149,15 @@ class Table:
 
     def ranked(self) -> list[Standing]:
         """Return all rows, best first; no two players share a place."""
+        return [row for level in self.levels() for row in level]
+
+    def levels(self) -> list[list[Standing]]:
+        """Return all rows, best first, in groups of those whom only their ids part."""
         groups = _split(self._rows.values(), lambda row: row.points)
         for name in self._scoring.tiebreakers:
             groups = [finer for tied in groups for finer in self._untie(tied, TIEBREAKERS[name])]
-        return [row for tied in groups for row in sorted(tied, key=_last_resort)]
+        groups = [finer for tied in groups for finer in _split(tied, _fewer_technical_losses)]
+        return [sorted(tied, key=_natural) for tied in groups]
 
     def taken(self, player: PlayerId, rivals: AbstractSet[PlayerId]) -> int:
         """Return the points that *player* took in matches against *rivals*."""
@@ -190,10 +195,14 @@ def _split(rows: Iterable[Standing], worth: Callable[[Standing], int]) -> list[l
     return [[row for _, row in level] for _, level in groupby(weighed, key=itemgetter(0))]
 
 
-def _last_resort(row: Standing) -> tuple[int, str, PlayerId]:
+def _fewer_technical_losses(row: Standing) -> int:
+    return -row.technical_losses
+
+
+def _natural(row: Standing) -> tuple[str, PlayerId]:
     # P2 comes before P10; where P2 and P02 both exist, the spelling itself decides.
     natural = re.sub(r"\d+", lambda number: number[0].zfill(20), row.player)
-    return row.technical_losses, natural, row.player
+    return natural, row.player
 
 
 def _wins(table: Table, row: Standing, tied: AbstractSet[PlayerId]) -> int:

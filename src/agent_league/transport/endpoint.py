@@ -11,9 +11,11 @@ from msgspec import UNSET, Struct, UnsetType
 
 from agent_league.dialects import Deviation
 from agent_league.dialects.inbound import Understood, frame_habits, understood
+from agent_league.dialects.v1_inbound import Heard, Inbound
 from agent_league.protocol import (
     MESSAGES,
     TOOLS,
+    Acknowledgement,
     ErrorCode,
     Message,
     ProtocolError,
@@ -23,6 +25,7 @@ from agent_league.protocol import (
 )
 from agent_league.protocol.complaints import LeagueComplaint
 from agent_league.protocol.jsonrpc import Call, FrameError, read_call, returned, returned_error
+from agent_league.protocol.play import Invitation
 from agent_league.protocol.reading import MessageCall, read_call_at_once
 from agent_league.protocol.registration import RegisterPlayer, RegisterReferee
 from agent_league.transport.exchange import Answer
@@ -41,6 +44,8 @@ _encode = msgspec.json.Encoder().encode
 
 class Reception(Protocol):
     """What an agent makes of messages that deviate from the protocol and can be understood."""
+
+    name: str
 
     def now(self) -> str: ...
 
@@ -73,6 +78,7 @@ class Endpoint:
         """The names of the tools that are no messages."""
         self._complain = complain
         self._reception = reception
+        self._v1 = Inbound(plays=Invitation in handlers)
 
     def answer(self, body: bytes) -> Answer | Awaitable[Answer]:
         """Return the answer to *body*, or an awaitable of it if a handler has to wait."""
@@ -115,6 +121,11 @@ class Endpoint:
             arguments = _arguments(call)
             if "message_type" not in arguments:
                 return self._tools[str(call.method)](arguments)
+        if self._reception is not None:
+            heard = self._v1.heard(body, self._reception.name, self._reception.now())
+            if heard is not None:
+                call.id = None if isinstance(call.id, UnsetType) else call.id
+                return self._translated(self._reception, heard)
         try:
             message = self._message(call, body)
         except ProtocolError:
@@ -148,6 +159,17 @@ class Endpoint:
         if not isinstance(result, (Struct, dict)):
             result = await result
         return reception.handled(message, deviations, result)
+
+    async def _translated(self, reception: Reception, heard: Heard) -> Result:
+        """Handle what was said in another version of the protocol, and answer in that."""
+        result: Result = Acknowledgement()
+        try:
+            for message in heard.messages:
+                admitted = reception.admit(message, heard.deviations)
+                result = await self._noted(reception, admitted, list(heard.deviations))
+        except ProtocolError as error:
+            return heard.refused(error)
+        return heard.answered(msgspec.to_builtins(result))
 
     def _handled(self, message: Message) -> Result | Awaitable[Result]:
         handler = self._handlers.get(type(message))

@@ -1,9 +1,9 @@
 """The ways in which a peer can be told something, and which to try when one is not understood."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import msgspec
 
@@ -37,6 +37,8 @@ class Letter(NamedTuple):
 
     kind: type[Message]
     body: bytes
+    aside: Callable[[], Mapping[str, Any]] | None = None
+    """What other dialects say with this message, and league.v2 elsewhere or not at all."""
 
 
 def _by_tool(letter: Letter, number: int) -> bytes:
