@@ -4,19 +4,14 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from contextlib import suppress
-from types import MappingProxyType
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 from urllib.parse import urlsplit
 
 import msgspec
 
 from agent_league.clock import Clock, system_clock, written
 from agent_league.dialects import Deviation, Ledger
-from agent_league.dialects.versions import V1
 from agent_league.journal import Journal
-from agent_league.mcp.client import McpClient
-from agent_league.mcp.client_http import HttpCarrier
-from agent_league.mcp.client_speech import MCP, McpSpeech
 from agent_league.mcp.door import Door
 from agent_league.mcp.offer import Offer
 from agent_league.mcp.short_way import ShortWay
@@ -40,15 +35,15 @@ from agent_league.protocol.fields import SPOKEN, VERSION
 from agent_league.protocol.play import Retry
 from agent_league.protocol.registration import RegisterPlayer, RegisterReferee
 from agent_league.protocol.rounds import LeagueCompleted
+from agent_league.speeches import SPEECHES, Peer, Ways
 from agent_league.transport import NoAnswerError
 from agent_league.transport.endpoint import Endpoint, Handler, Result
-from agent_league.transport.exchange import Answer, Exchange, Heard, Parcel, Post
+from agent_league.transport.exchange import Answer, Heard, Parcel
 from agent_league.transport.http_server import Site
 from agent_league.transport.line import Line
 from agent_league.transport.retry import Breaker, persistently
 from agent_league.transport.site import without_port
-from agent_league.transport.speech import LeagueSpeech, Speech
-from agent_league.transport.speech_v1 import SpeechV1
+from agent_league.transport.speech import Speech
 from agent_league.vocabulary import Json
 
 T = TypeVar("T")
@@ -69,38 +64,6 @@ class Wire(Protocol):
     def reaches(self, url: str, within: float) -> Awaitable[bool]: ...
 
     def listens(self, url: str, within: float) -> Awaitable[bool]: ...
-
-
-class Peer(NamedTuple):
-    """Whom a line leads to, and how it is spoken to there."""
-
-    url: str
-    agent_id: str
-    dialect: str = VERSION
-    tools: str | None = None
-    """The mark of its tools at the first look, if it is spoken to by calling them."""
-
-
-class Ways(NamedTuple):
-    """The ways in which bodies leave an agent."""
-
-    post: Post
-    exchange: Exchange
-
-
-def _in_mcp(peer: Peer, ways: Ways, clock: Clock) -> McpSpeech:
-    client = McpClient(HttpCarrier(peer.url, ways.exchange))
-    return McpSpeech(client, peer.agent_id, clock, peer.tools)
-
-
-SPEECHES: Mapping[str, Callable[[Peer, Ways, Clock], Speech]] = MappingProxyType(
-    {
-        VERSION: lambda peer, ways, clock: LeagueSpeech(peer.url, ways.post),
-        V1: lambda peer, ways, clock: SpeechV1(peer.url, ways.post, peer.agent_id),
-        MCP: _in_mcp,
-    }
-)
-"""The dialects in which an agent can speak to others."""
 
 
 class Agent:

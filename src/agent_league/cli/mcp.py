@@ -23,6 +23,7 @@ from agent_league.cli.terms import Switch
 from agent_league.hosting import run
 from agent_league.mcp.client_tools import Called, Tool
 from agent_league.mcp.sessions import NoSuchToolError, Session, Sessions
+from agent_league.mcp.tools import ENVELOPE
 from agent_league.transport.http_client import HttpClient
 
 PATIENCE = 10.0
@@ -121,7 +122,8 @@ def _print(sessions: Sessions) -> None:
     for title in ("tool", "arguments"):
         shown.add_column(title)
     for name, tool in sessions.tools().items():
-        shown.add_row(Text(_plain(name)), Text(_plain(", ".join(_declared(tool)) or "-")))
+        told = [one for one in _declared(tool) if one not in ENVELOPE]  # which may be left out
+        shown.add_row(Text(_plain(name)), Text(_plain(", ".join(told) or "-")))
     console = Console(highlight=False)
     console.print(shown)
     for session in sessions.by_agent.values():

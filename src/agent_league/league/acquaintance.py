@@ -3,12 +3,13 @@
 Nothing of it is stored: a league that is taken up again asks again.
 """
 
-from agent_league.agent import Agent, Peer
+from agent_league.agent import Agent
 from agent_league.league.roster import Entry, Lifecycle
 from agent_league.mcp.client import bounded
 from agent_league.mcp.client_probe import dialect_at
 from agent_league.mcp.client_speech import McpSpeech
 from agent_league.protocol.play import StartMatch
+from agent_league.speeches import Peer
 from agent_league.transport.line import Line
 from agent_league.transport.speech import LeagueSpeech
 

@@ -10,7 +10,7 @@ from typing import Any
 from msgspec import Raw
 from msgspec.structs import replace as changed
 
-from agent_league.agent import SPEECHES, Member, Wire, host_of, taken, together
+from agent_league.agent import Member, Wire, host_of, taken, together
 from agent_league.dialects import Deviation, Ledger, orders
 from agent_league.dialects.rules import ORDER_FORM
 from agent_league.game import GAMES, OptionsError
@@ -47,6 +47,7 @@ from agent_league.referee import steps
 from agent_league.referee.match import Match, Phase
 from agent_league.referee.seated import Seated
 from agent_league.referee.verdict import reported, told
+from agent_league.speeches import SPEECHES
 from agent_league.transport import NoAnswerError, RefusedError
 from agent_league.transport.endpoint import Handler
 from agent_league.transport.retry import delay

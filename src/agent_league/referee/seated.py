@@ -7,7 +7,7 @@ from itertools import count
 from random import Random
 from typing import Any, TypeVar
 
-from agent_league.agent import Agent, Peer
+from agent_league.agent import Agent
 from agent_league.clock import written
 from agent_league.dialects import Ledger
 from agent_league.game import AnyGame, IllegalMoveError
@@ -26,6 +26,7 @@ from agent_league.protocol.play import (
 )
 from agent_league.referee.transcript import Stenographer, Transcript
 from agent_league.referee.verdict import Forfeit, Termination, forfeit
+from agent_league.speeches import Peer
 from agent_league.transport import LateError, NoAnswerError, NonsenseError, RefusedError
 from agent_league.transport.retry import persistently
 from agent_league.vocabulary import Json, Seat
