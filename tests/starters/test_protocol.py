@@ -15,6 +15,7 @@ from msgspec import inspect
 from agent_league.player import Player, load_brain
 from agent_league.protocol import MESSAGES, Message
 from agent_league.protocol.play import GameOver, ParityCall
+from agent_league.transport.endpoint import Endpoint
 from agent_league.transport.exchange import Answer
 from agent_league.transport.memory import Network
 from golden_files import GOLDEN
@@ -87,8 +88,8 @@ def endpoint(
 
 
 def ours(body: bytes) -> Any:
-    """Return what our own player answers."""
-    answer = OURS.site().answer(body, ())
+    """Return what our own player answers, but for its patience with the habits of strangers."""
+    answer = Endpoint(OURS.handlers(), {}, OURS.complaint).answer(body)
     assert isinstance(answer, Answer)
     return answer.status, json.loads(answer.body) if answer.body else None
 
