@@ -114,8 +114,6 @@ class LeagueSpeech:
                 self._hopeless.discard(letter.kind)
                 return result
             first = _Sent(way, number, answer if ledger is None else unhurried(answer))
-        except BusyError as error:
-            first = error if ledger is None else None  # it is asked again, and less hurriedly
         except NoAnswerError as error:
             first = error
         return await self._delivered(letter, way, within - (_now() - began), ledger, first)
@@ -133,7 +131,7 @@ class LeagueSpeech:
         tried = Tried(self._to_try(letter, ledger))
         while True:
             try:
-                sent = _known(first) or await self._sent(letter, way, left, ledger)
+                sent = _known(first) or await self._sent(letter, way, left, ledger, first)
                 result = self._result(letter, sent, ledger)
             except NoAnswerError as error:
                 if ledger is not None and ledger.strict:
@@ -195,8 +193,15 @@ class LeagueSpeech:
                 self._ways.pop(letter.kind, None)
             raise
 
-    async def _sent(self, letter: Letter, way: Way, within: float, ledger: Ledger | None) -> _Sent:
-        """Send *letter*; a peer that is asked too often is asked again a little later."""
+    async def _sent(
+        self,
+        letter: Letter,
+        way: Way,
+        within: float,
+        ledger: Ledger | None,
+        busy: "_Sent | NoAnswerError | None" = None,
+    ) -> _Sent:
+        """Send *letter*; a peer that is asked too often, as it said just now, is so a little later."""
         if self.alias is not None:
             letter = Letter(letter.kind, renamed(*self.alias, letter.body))
         ends, pause = _now() + within, 0.2
@@ -205,6 +210,8 @@ class LeagueSpeech:
         while True:
             number = next(self._numbers)
             try:
+                if isinstance(busy, BusyError):
+                    raise busy
                 answer = await self._post(self._url, way.written(letter, number), within)
                 return _Sent(way, number, answer if ledger is None else unhurried(answer))
             except BusyError as error:
@@ -212,6 +219,7 @@ class LeagueSpeech:
                 if ledger is None or within <= 0:
                     raise
                 ledger.note([Deviation(rules.RATE_LIMIT, str(error)[-60:])])
+                busy = None
             await asyncio.sleep(pause)
             pause *= 2
 
@@ -255,7 +263,9 @@ def _now() -> float:
 
 
 def _known(first: _Sent | NoAnswerError | None) -> _Sent | None:
-    """Return what was sent, or raise what came of it; None if nothing was yet."""
+    """Return what was sent, or raise what came of it; None if it is to be sent, perhaps again."""
+    if isinstance(first, BusyError) or first is None:
+        return None
     if isinstance(first, NoAnswerError):
         raise first
     return first
