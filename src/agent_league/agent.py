@@ -11,6 +11,7 @@ import msgspec
 
 from agent_league.clock import Clock, system_clock, written
 from agent_league.dialects import Deviation, Ledger
+from agent_league.dialects.v1_schema import schemas_v1
 from agent_league.journal import Journal
 from agent_league.mcp.door import Door
 from agent_league.mcp.offer import Offer
@@ -30,7 +31,7 @@ from agent_league.protocol import (
     name,
 )
 from agent_league.protocol.complaints import GameComplaint, LeagueComplaint
-from agent_league.protocol.contracts import published
+from agent_league.protocol.contracts import EARLIER, published
 from agent_league.protocol.fields import SPOKEN, VERSION
 from agent_league.protocol.play import Retry
 from agent_league.protocol.registration import RegisterPlayer, RegisterReferee
@@ -124,6 +125,7 @@ class Agent:
             "/": self.about,
             "/healthz": lambda: {"status": "ok"},
             "/readyz": lambda: {"status": "ready"} if self.ready() else NOT_READY,
+            EARLIER: schemas_v1,
         }
 
     def look(self, path: str) -> Json | None:

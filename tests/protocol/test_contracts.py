@@ -10,6 +10,7 @@ from jsonschema import Draft202012Validator
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
 from agent_league.agent import Agent
+from agent_league.dialects.v1_schema import schemas_v1
 from agent_league.protocol import MESSAGES, TOOLS, ErrorCode, Role, name
 from agent_league.protocol.contracts import DOCUMENTS, openapi, openrpc, published
 from agent_league.protocol.schema import schemas
@@ -111,6 +112,7 @@ def test_every_agent_publishes_the_contract_under_schemas() -> None:
         assert json.loads(json.dumps(agent.look(path)))
     assert index["messages"].keys() == schemas().keys()
     assert agent.look("/schemas/GAME_OVER.json") == schemas()["GAME_OVER"]
+    assert agent.look(index["earlier"]["league.v1"]) == schemas_v1()
 
 
 @pytest.mark.parametrize(

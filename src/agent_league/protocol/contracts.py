@@ -69,6 +69,10 @@ DOCUMENTS: Mapping[str, Callable[[], dict[str, Any]]] = MappingProxyType(
 """The whole contract, by the name of its format."""
 
 
+EARLIER = f"{SECTION}league.v1.json"
+"""Where the contract of the version before this one is shown, which is not made here."""
+
+
 def published(path: str) -> Json | None:
     """Return what an agent shows at *path*, which is under `/schemas/`; None if nothing."""
     wanted = path.removeprefix(SECTION).removesuffix(".json")
@@ -85,6 +89,7 @@ def _index() -> dict[str, Any]:
         "version": SPOKEN,
         "documents": {said: f"{SECTION}{said}.json" for said in DOCUMENTS},
         "messages": {said: f"{SECTION}{said}.json" for said in schemas()},
+        "earlier": {"league.v1": EARLIER},
     }
 
 
