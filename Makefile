@@ -23,7 +23,7 @@ MOVED := $(shell [ "$$(cat $(READY) 2>/dev/null)" = "$$(pwd -P)" ] || echo moved
 COMPILE := $(UV) pip compile --quiet --universal --generate-hashes \
 	--no-emit-index-url --no-header --no-annotate $(UPGRADE)
 
-.PHONY: help setup setup-dev play test chaos conformance strangers strangers-mcp check fmt fmt-check lint type layers \
+.PHONY: help setup setup-dev play test agents chaos conformance strangers strangers-mcp check fmt fmt-check lint type layers \
 	golden docs docs-check bench lock clean moved
 
 help:  ## show this list
@@ -37,7 +37,10 @@ play: $(READY)  ## play a league on this machine (ARGS="--help" for its options)
 	@$(PY) -m agent_league play $(ARGS)
 
 test: $(READY_DEV)  ## run the tests
-	@$(PY) -m pytest -n 2 -q --ignore=tests/chaos --ignore=tests/strangers $(ARGS)
+	@$(PY) -m pytest -n 2 -q -m "not slow" --ignore=tests/chaos --ignore=tests/strangers $(ARGS)
+
+agents: $(READY_DEV)  ## hold the starters, and crooked agents, to league check
+	@$(PY) -m pytest -n 2 -q -m slow tests/check tests/starters $(ARGS)
 
 chaos: $(READY_DEV)  ## kill the processes of leagues until they end (SEEDS=100, STORE=postgresql)
 	@CHAOS_SEEDS=$(SEEDS) CHAOS_STORE=$(STORE) $(PY) -m pytest -q tests/chaos $(ARGS)

@@ -13,6 +13,8 @@ from check.crooked_referee import CROOKED, PlainReferee
 from check.findings import Herald, finding_of, marked
 from scripted import hosted
 
+pytestmark = pytest.mark.slow
+
 HASTY = Patience(join=0.4, move=0.4, game_over=0.4, generic=0.5, report=0.5)
 OF_REFEREES = [rule for rule in RULES if Role.REFEREE in rule.roles]
 

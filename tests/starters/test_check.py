@@ -9,6 +9,8 @@ from agent_league.hosting import LOOPBACK, bound
 from cli.league_command import running
 from starters.programs import PLAYERS, started, written
 
+pytestmark = pytest.mark.slow
+
 AGENTS = [*(("player", lang) for lang in PLAYERS), ("referee", "python-plain")]
 
 

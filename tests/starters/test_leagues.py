@@ -16,6 +16,8 @@ from cli.league_command import COMMAND, PLAIN, league
 from end_to_end.http_league import HttpLeague, played
 from starters.programs import PLAYERS, line_with, listening, started, written
 
+pytestmark = pytest.mark.slow
+
 LEISURE = {"patience": Patience(), "farewell": 5.0}
 """A busy machine takes its time to start a program; no starter may lose a match by that."""
 

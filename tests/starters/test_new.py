@@ -15,6 +15,8 @@ from agent_league.starters import STARTERS
 from cli.league_command import league
 from starters.programs import written
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize(("kind", "lang"), STARTERS)
 def test_a_starter_is_written_and_the_next_two_commands_are_said(

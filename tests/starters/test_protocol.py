@@ -23,6 +23,8 @@ from league_box import player_meta
 from protocol.samples import SAMPLES
 from starters.programs import PLAIN_PLAYERS, listening, posted, written
 
+pytestmark = pytest.mark.slow
+
 OURS = Player(
     "player",
     Network(),
