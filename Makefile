@@ -40,7 +40,7 @@ test: $(READY_DEV)  ## run the tests
 	@$(PY) -m pytest -n 2 -q -m "not slow" --ignore=tests/chaos --ignore=tests/strangers $(ARGS)
 
 agents: $(READY_DEV)  ## hold the starters, and crooked agents, to league check
-	@$(PY) -m pytest -n 2 -q -m slow tests/check tests/starters $(ARGS)
+	@$(PY) -m pytest -n 2 -q -m slow --ignore=tests/chaos --ignore=tests/strangers $(ARGS)
 
 chaos: $(READY_DEV)  ## kill the processes of leagues until they end (SEEDS=100, STORE=postgresql)
 	@CHAOS_SEEDS=$(SEEDS) CHAOS_STORE=$(STORE) $(PY) -m pytest -q tests/chaos $(ARGS)

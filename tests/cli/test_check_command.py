@@ -8,12 +8,16 @@ from pathlib import Path
 from typing import NamedTuple
 from xml.etree import ElementTree as ET
 
+import pytest
+
 from agent_league.hosting import LOOPBACK, bound, url_of
 from agent_league.transport.exchange import Answer
 from agent_league.transport.http_server import HttpServer
 from check.crooked_player import CROOKED, PlainPlayer
 from cli.league_command import COMMAND, PLAIN
 from scripted import hosted
+
+pytestmark = pytest.mark.slow
 
 
 class Ended(NamedTuple):

@@ -15,6 +15,8 @@ from agent_league.cli.endings import Exit
 from cli.league_command import document, league, line_with, running
 from mcp_peer import McpHouse, McpPeer, even
 
+pytestmark = pytest.mark.slow
+
 STDIO = Path(__file__).parents[1] / "mcp_client" / "stdio_server.py"
 NOBODY = "http://127.0.0.1:9/mcp"
 
