@@ -3,10 +3,6 @@
 from typing import Any, NewType, TypeAlias
 
 PlayerId = NewType("PlayerId", str)
-RefereeId = NewType("RefereeId", str)
-MatchId = NewType("MatchId", str)
-LeagueId = NewType("LeagueId", str)
-GameName = NewType("GameName", str)
 
 Seat: TypeAlias = int
 """A place at the table, from 0. Which player sits there is the referee's business."""

@@ -143,7 +143,7 @@ def test_one_who_follows_a_running_league_is_let_go_at_its_end(tmp_path: Path) -
         assert following.poll() is None
         for member in ("referee", "player", "player"):
             stack.enter_context(running(member, "--port", "0", "--league", url))
-        said, _ = following.communicate(timeout=40)
+        said, _ = following.communicate(timeout=20)
         assert following.returncode == 0
     kinds = [line.split()[2] for line in said.splitlines()]
     assert kinds == ["season_started", "match_ended", "season_ended"]

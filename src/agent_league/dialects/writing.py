@@ -3,7 +3,6 @@
 import re
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import TypeAlias
 
 import msgspec
 
@@ -11,8 +10,6 @@ from agent_league.protocol import Message, Role
 from agent_league.protocol.complaints import GameComplaint, LeagueComplaint
 from agent_league.protocol.play import ResultReport
 from agent_league.vocabulary import Json
-
-Writing: TypeAlias = Callable[[type[Message], bytes], bytes]
 
 _encode = msgspec.json.Encoder().encode
 _FRACTION = re.compile(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)\.\d+(Z|\+00:00)")

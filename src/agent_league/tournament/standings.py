@@ -120,12 +120,15 @@ class Table:
         self._taken: dict[PlayerId, dict[PlayerId, int]] = {
             player: defaultdict(int) for player in self._rows
         }
+        self._levels: list[list[Standing]] | None = None
+        """What `levels` found, until a result changes it: it is told in several notices at once."""
 
     def add(self, result: Result, times: int = 1) -> None:
         """Count *result*; where it names a stranger, raise KeyError and count nothing."""
         first, second = self._rows[result.first], self._rows[result.second]
         self._add_to(first, second.player, result, times)
         self._add_to(second, first.player, result, times)
+        self._levels = None
 
     def remove(self, result: Result) -> None:
         """Count *result*, which was counted, no more."""
@@ -142,6 +145,7 @@ class Table:
             player: defaultdict(int, zip(self._rows, taken, strict=True))
             for player, taken in zip(self._rows, points, strict=True)
         }
+        self._levels = None
 
     def row(self, player: PlayerId) -> Standing:
         """Return the player's row, or raise KeyError."""
@@ -153,6 +157,11 @@ class Table:
 
     def levels(self) -> list[list[Standing]]:
         """Return all rows, best first, in groups of those whom only their ids part."""
+        if self._levels is None:
+            self._levels = self._ordered()
+        return self._levels
+
+    def _ordered(self) -> list[list[Standing]]:
         groups = _split(self._rows.values(), lambda row: row.points)
         for name in self._scoring.tiebreakers:
             groups = [finer for tied in groups for finer in self._untie(tied, TIEBREAKERS[name])]

@@ -26,7 +26,7 @@ from agent_league.transport.failures import (
     PromisedError,
     UnreachableError,
 )
-from agent_league.transport.retry import Breaker
+from agent_league.transport.retry import Breaker, CircuitOpenError
 from agent_league.transport.speech import LeagueSpeech, Letter, Speech, sealed
 
 __all__ = ["Letter", "Line", "Witness", "sealed"]
@@ -112,41 +112,39 @@ class Line:
         ledger: Ledger | None = None,
     ) -> bytes | Raw:
         """Send *letter* and return the result, in the peer's own dialect."""
-        wait = self._wait(letter.kind, within)
-        if witness is None:
-            return await self._delivered(letter, wait, ledger)
-        witness.sent(letter.body)
+        if witness is not None:
+            witness.sent(letter.body)
         try:
-            result = await self._delivered(letter, wait, ledger)
+            result = await self._admitted().deliver(letter, self._wait(letter.kind, within), ledger)
         except NoAnswerError as error:
-            witness.missed(error)
-            raise
-        witness.heard(result)
-        return result
-
-    async def _delivered(self, letter: Letter, wait: float, ledger: Ledger | None) -> bytes | Raw:
-        if self.breaker.is_open:
-            self.breaker.admit(_now())
-        try:
-            result = await self.speech.deliver(letter, wait, ledger)
-        except NoAnswerError as error:
-            self._take_note(error)
+            self._missed(error, witness)
             raise
         except ProtocolError as error:
-            self.breaker.succeeded()
-            raise _nonsense(error) from error
+            nonsense = _nonsense(error)
+            self._missed(nonsense, witness)
+            raise nonsense from error
         self.breaker.succeeded()
+        if witness is not None:
+            witness.heard(result)
         return result
+
+    def _admitted(self) -> Speech:
+        """Return how to speak to the peer, or raise if it is to be left alone for a while."""
+        if self.breaker.is_open:
+            self.breaker.admit(_now())
+        return self.speech
 
     def _wait(self, kind: type[Message], within: float | None) -> float:
         return within if within is not None else getattr(self._patience, kind.route.wait)
 
-    def _take_note(self, error: NoAnswerError) -> None:
+    def _missed(self, error: NoAnswerError, witness: Witness | None) -> None:
         """Count a peer that is not there; one that answers, however badly, is."""
-        if isinstance(error, (LateError, UnreachableError)):
-            self.breaker.failed(_now())
-        else:
+        if not isinstance(error, (LateError, UnreachableError)):
             self.breaker.succeeded()
+        elif not isinstance(error, CircuitOpenError):  # which says only that it was not tried
+            self.breaker.failed(_now())
+        if witness is not None:
+            witness.missed(error)
 
     def _reply(self, request: Request[Reply], reply: Message, ledger: Ledger | None) -> Reply:
         """Return *reply* if it answers *request*; whose it is says the line, not the reply."""

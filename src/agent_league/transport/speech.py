@@ -110,8 +110,9 @@ class LeagueSpeech:
             )
             result = _plain_result(letter.kind, number, answer.body)
             if result is not None:
-                self._doubted.discard(letter.kind)
-                self._hopeless.discard(letter.kind)
+                if self._doubted or self._hopeless:
+                    self._doubted.discard(letter.kind)
+                    self._hopeless.discard(letter.kind)
                 return result
             first = _Sent(way, number, answer if ledger is None else unhurried(answer))
         except NoAnswerError as error:
