@@ -84,16 +84,21 @@ def start(
         host=host or files.host,
         referee_places=places,
     )
-    plan = folder.saved(replace(plan, log_level=log_level))
+    _play_out(folder.saved(replace(plan, log_level=log_level)), folder)
+
+
+def _play_out(plan: LocalPlan, folder: Folder) -> None:
+    """Wait for everybody, have the league played, and show how it ended."""
+    league_id = plan.settings.league_id
     try:
         with (
-            Orchestration(plan.logs, settings.league_id) as journal,
+            Orchestration(plan.logs, league_id) as journal,
             LocalLeague(plan, journal) as league,
         ):
             _invite(league)
             run(_opened(league, folder))
     except KeyboardInterrupt:
-        folder.say_how_to_resume(settings.league_id)
+        folder.say_how_to_resume(league_id)
         raise
     rows = league.manager.season.standings()
     show(table(rows))

@@ -22,6 +22,16 @@ _STEPPED: Schema = {
     "required": ["status", "match_id", "state"],
 }
 
+_FINALIZED: Schema = {
+    "type": "object",
+    "properties": {
+        "status": {"const": "ok"},
+        "match_id": {"type": "string"},
+        "game_result": {"type": "object"},
+    },
+    "required": ["status", "match_id", "game_result"],
+}
+
 
 def cards(
     *, register: Called, collect: Called, draw: Called, finalize: Called
@@ -61,14 +71,6 @@ def cards(
             "result to the league, and return game_result (winner, number, choices, reason).",
             call=finalize,
             input_schema=_MATCH,
-            output_schema={
-                "type": "object",
-                "properties": {
-                    "status": {"const": "ok"},
-                    "match_id": {"type": "string"},
-                    "game_result": {"type": "object"},
-                },
-                "required": ["status", "match_id", "game_result"],
-            },
+            output_schema=_FINALIZED,
         ),
     )
