@@ -8,14 +8,18 @@ READY_DEV := $(VENV)/.ready-dev
 NODE := .node
 READY_NODE := $(NODE)/.ready
 NODE_TOOLS := node@22.23.3 @modelcontextprotocol/conformance@0.2.0-alpha.12 \
-	@modelcontextprotocol/inspector@2.12.0
+	@modelcontextprotocol/inspector@2.12.0 @modelcontextprotocol/sdk@1.32.2 mcp-remote@0.15.1
 SOURCES := src tests scripts $(wildcard bench examples)
+HERE := -n 2 --dist loadgroup -q --ignore=tests/chaos --ignore=tests/strangers
 UPGRADE ?=
 SEEDS ?= 100
+COMMANDS ?= 200
 STORE ?= sqlite
 ARGS ?=
 
 export UV_PYTHON_DOWNLOADS := never
+# Keep compiled modules, whatever the shell says: to compile them again costs more than most tests.
+export PYTHONDONTWRITEBYTECODE :=
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 # The stamp holds the folder that was set up, so that a moved or copied one is set up again.
@@ -23,11 +27,11 @@ MOVED := $(shell [ "$$(cat $(READY) 2>/dev/null)" = "$$(pwd -P)" ] || echo moved
 COMPILE := $(UV) pip compile --quiet --universal --generate-hashes \
 	--no-emit-index-url --no-header --no-annotate $(UPGRADE)
 
-.PHONY: help setup setup-dev play test agents chaos conformance strangers strangers-mcp check fmt fmt-check lint type layers \
-	golden docs docs-check bench lock clean moved
+.PHONY: help setup setup-dev play test test-processes coverage agents chaos conformance strangers strangers-mcp check fmt fmt-check lint type layers \
+	golden docs docs-check bench wheel lock clean moved
 
 help:  ## show this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
 
 setup: $(READY)  ## install what a league needs, into .venv
 
@@ -37,19 +41,28 @@ play: $(READY)  ## play a league on this machine (ARGS="--help" for its options)
 	@$(PY) -m agent_league play $(ARGS)
 
 test: $(READY_DEV)  ## run the tests
-	@$(PY) -m pytest -n 2 -q -m "not slow" --ignore=tests/chaos --ignore=tests/strangers $(ARGS)
+	@$(PY) -m pytest -m "not slow and not processes" $(HERE) $(ARGS)
+
+test-processes: $(READY_DEV)  ## run the tests that start processes
+	@$(PY) -m pytest -m "processes and not slow" $(HERE) $(ARGS)
+
+coverage: $(READY_DEV)  ## run the tests, and print how much of the code they run, branch by branch
+	@mkdir -p .cache
+	@$(PY) -m pytest -m "not slow and not processes" $(HERE) --cov --cov-report= $(ARGS)
+	@$(PY) scripts/coverage_report.py
 
 agents: $(READY_DEV)  ## hold the starters, and crooked agents, to league check
-	@$(PY) -m pytest -n 2 -q -m slow --ignore=tests/chaos --ignore=tests/strangers $(ARGS)
+	@$(PY) -m pytest -m slow $(HERE) $(ARGS)
 
-chaos: $(READY_DEV)  ## kill the processes of leagues until they end (SEEDS=100, STORE=postgresql)
-	@CHAOS_SEEDS=$(SEEDS) CHAOS_STORE=$(STORE) $(PY) -m pytest -q tests/chaos $(ARGS)
+chaos: $(READY_DEV)  ## kill leagues, run random commands (SEEDS=100, COMMANDS=200, STORE=postgresql)
+	@CHAOS_SEEDS=$(SEEDS) CHAOS_STORE=$(STORE) CHAOS_COMMANDS=$(COMMANDS) \
+	  $(PY) -m pytest -q tests/chaos $(ARGS)
 
-strangers: $(READY_DEV)  ## play with agents of other houses, tolerantly and strictly
-	@$(PY) -m pytest -n 2 -q --ignore=tests/strangers/test_mcp_league.py tests/strangers $(ARGS)
+strangers: $(READY_DEV)  ## play with third-party agents, tolerantly and strictly
+	@$(PY) -m pytest -n 2 -q --ignore-glob='*/test_mcp_*' tests/strangers $(ARGS)
 
-strangers-mcp: $(READY_DEV)  ## play with agents made with the libraries of others (fetched once)
-	@$(PY) -m pytest -q tests/strangers/test_mcp_league.py $(ARGS)
+strangers-mcp: $(READY_DEV)  ## play with agents made with other MCP libraries and frameworks (fetched once)
+	@$(PY) -m pytest -q tests/strangers/test_mcp_league.py tests/strangers/test_mcp_models.py $(ARGS)
 
 check: fmt-check lint type layers test docs-check  ## everything that must hold before a commit
 
@@ -59,11 +72,11 @@ fmt: $(READY_DEV)  ## format the code
 fmt-check: $(READY_DEV)  ## fail if the code is not formatted
 	@$(PY) -m ruff format --check .
 
-lint: $(READY_DEV)  ## look for mistakes and bad habits
+lint: $(READY_DEV)  ## look for mistakes and bad style
 	@$(PY) -m ruff check .
 
 type: $(READY_DEV)  ## check the types
-	@MYPYPATH=src:tests $(PY) -m mypy --explicit-package-bases $(SOURCES)
+	@MYPYPATH=src:tests:scripts $(PY) -m mypy --explicit-package-bases $(SOURCES)
 
 layers: $(READY_DEV)  ## check that imports point down
 	@$(PY) -c 'from importlinter.cli import lint_imports_command; lint_imports_command()'
@@ -72,17 +85,20 @@ golden: $(READY_DEV)  ## write the golden files that the code says now
 	@$(PY) -m pytest -n 2 -q --ignore=tests/strangers --update-golden $(ARGS)
 
 docs: $(READY)  ## write the generated parts of the documentation
-	@$(PY) scripts/protocol_page.py && $(PY) scripts/check_page.py
+	@$(PY) scripts/document_tables.py && $(PY) scripts/cli_page.py
 
 docs-check: $(READY)  ## fail if a generated part is not current
-	@$(PY) scripts/protocol_page.py --check && $(PY) scripts/check_page.py --check
+	@$(PY) scripts/document_tables.py --check && $(PY) scripts/cli_page.py --check
 
 bench: $(READY_DEV)  ## measure how fast a league is
 	@$(PY) bench/league_bench.py $(ARGS)
 	@$(PY) bench/mcp_bench.py
 
-conformance: $(READY_DEV) $(READY_NODE)  ## run the official MCP suite and MCP Inspector against us
+conformance: $(READY_DEV) $(READY_NODE)  ## run the official MCP suite and MCP clients of others against us
 	@PYTHONPATH=tests $(PY) tests/conformance/run.py $(NODE)
+
+wheel: $(READY)  ## build the package into dist/, to install it elsewhere
+	@$(UV) build --quiet --wheel --no-build-isolation --python $(PY) --out-dir dist
 
 lock: $(READY)  ## pin the dependencies again (UPGRADE=--upgrade for newer ones)
 	@printf 'uv\nhatchling\neditables\n' | $(COMPILE) pyproject.toml - -o requirements.txt

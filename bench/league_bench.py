@@ -10,28 +10,32 @@ import statistics
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import cycle
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import msgspec
 import psutil
 
-from agent_league.cli.bookkeeping import bookkeeping
-from agent_league.cli.folder import MEMORY, Folder
-from agent_league.hosting import LOOPBACK, bound, run, url_of
-from agent_league.league import LeagueSettings
-from agent_league.local import LocalLeague, LocalPlan
+from agent_league.http.client import HttpClient
+from agent_league.http.exchange import Answer
+from agent_league.http.server import HttpServer
+from agent_league.http.site import Site
+from agent_league.protocol import Role
+from agent_league.running.event_loop import run
+from agent_league.running.folder import MEMORY, Folder
+from agent_league.running.league_run import LeagueRun, Observer, run_league
+from agent_league.running.serve import LOOPBACK, bind, url_of
+from agent_league.running.specs import LeagueSpec, number_agents
+from agent_league.season.settings import LeagueSettings
 from agent_league.store.events import Event, SeasonEnded, SeasonStarted
 from agent_league.strategy import STRATEGIES
-from agent_league.transport.exchange import Answer
-from agent_league.transport.http_client import HttpClient
-from agent_league.transport.http_server import HttpServer, Site
 
 ECHOES, AT_ONCE = 4000, 8
 
-FORGETFUL = Folder(address=MEMORY)
+IN_MEMORY = Folder(address=MEMORY)
 
 
 @dataclass(frozen=True)
@@ -51,21 +55,20 @@ class Season:
         return self.matches / sum(self.cpu_s.values())
 
 
-class Meter:
+class Meter(Observer):
     """Reads the clocks when the season starts and when it ends."""
 
-    def __init__(self, league: LocalLeague) -> None:
-        self._league = league
+    def on_start(self, league_run: LeagueRun) -> None:
+        self._run = league_run
         self.readings: list[tuple[float, dict[str, float]]] = []
-        league.events.listen(self.hear)
 
-    def hear(self, event: Event) -> None:
+    def on_event(self, event: Event) -> None:
         if isinstance(event, (SeasonStarted, SeasonEnded)):
             self.readings.append((time.perf_counter(), self._cpu()))
 
     def _cpu(self) -> dict[str, float]:
-        spent = [_spent(process.pid) for process in self._league.processes]
-        first = self._league.plan.referees
+        spent = [_spent(process.pid) for process in self._run.processes.all]
+        first = sum(group[0].role is Role.REFEREE for group in self._run.spec.processes)
         roles = {"referees": sum(spent[:first]), "players": sum(spent[first:])}
         return {"manager": time.process_time(), **roles}
 
@@ -75,32 +78,23 @@ def _spent(pid: int | None) -> float:
     return float(times.user + times.system)
 
 
-async def _played(league: LocalLeague, folder: Folder) -> None:
-    async with folder.store() as store, bookkeeping(league.manager, folder):
-        await league.open(store)
-        await league.play()
-
-
-def measure(
-    players: int, players_per_process: int, referees: int, folder: Folder = FORGETFUL
-) -> Season:
+def measure(players: int, max_processes: int, referees: int, folder: Folder = IN_MEMORY) -> Season:
     """Play one league, and echo a while."""
     kinds = list(STRATEGIES)
-    plan = LocalPlan(
-        settings=LeagueSettings(seed="7", awaited_players=players, awaited_referees=referees),
-        strategies=[kinds[number % len(kinds)] for number in range(players)],
-        names=[f"Player {number + 1}" for number in range(players)],
-        referees=referees,
+    agents = zip(number_agents(Role.PLAYER, players), cycle(kinds), strict=False)
+    spec = LeagueSpec(
+        LeagueSettings(seed="7", awaited_players=players, awaited_referees=referees),
+        number_agents(Role.REFEREE, referees),
+        [replace(agent, strategy=kind) for agent, kind in agents],
         port_base=0,
-        players_per_process=players_per_process,
+        max_processes=max_processes,
     )
-    with LocalLeague(plan) as league:
-        meter = Meter(league)
-        run(_played(league, folder))
+    meter = Meter()
+    league_run = run_league(spec, folder, meter)
     (began, before), (ended, after) = meter.readings
-    season = league.manager.season
+    season = league_run.season
     return Season(
-        processes=1 + len(league.processes),
+        processes=1 + len(league_run.processes.all),
         matches=len(season.results),
         wall_s=ended - began,
         cpu_s={role: after[role] - before[role] for role in after},
@@ -114,7 +108,7 @@ async def _echo() -> float:
     site = Site(
         lambda body, headers: Answer(200, body), lambda path: None, partial(Answer, 413, b"")
     )
-    sock = bound(LOOPBACK, 0)
+    sock = bind(LOOPBACK, 0)
     url, client, server = url_of(sock), HttpClient(), await HttpServer.start(site, sock)
     began = time.process_time()
     await asyncio.gather(*(_caller(client, url) for _ in range(AT_ONCE)))
@@ -129,7 +123,7 @@ async def _caller(client: HttpClient, url: str) -> None:
         await client.post(url, b'{"echo":"' + 300 * b"x" + b'"}', 5.0)
 
 
-def sentence(seasons: Sequence[Season]) -> str:
+def describe(seasons: Sequence[Season]) -> str:
     """Return one line about the best of *seasons*, with the median beside it."""
     top = max(seasons, key=lambda season: season.rate)
     median = statistics.median(season.rate for season in seasons)
@@ -153,22 +147,20 @@ def main() -> int:
     players = options.players
     shared, durable = [], []
     for _ in range(options.runs):
-        shared.append(measure(players, players, options.referees))
+        shared.append(measure(players, 1, options.referees))
         with TemporaryDirectory() as folder:
-            kept = Folder(Path(folder))
-            durable.append(measure(players, players, options.referees, kept))
-    apart = [measure(players, 1, options.referees)]
+            durable.append(measure(players, 1, options.referees, Folder(Path(folder))))
+    apart = [measure(players, players, options.referees)]
     if options.json:
-        told = {"shared": shared, "durable": durable, "apart": apart}
-        print(msgspec.json.encode(told).decode())
+        print(msgspec.json.encode({"shared": shared, "durable": durable, "apart": apart}).decode())
     else:
-        print(f"players share a process: {sentence(shared)}")
-        print(f"the same, kept durably:  {sentence(durable)}")
+        print(f"players share a process: {describe(shared)}")
+        print(f"the same, with a store:  {describe(durable)}")
         ratio = statistics.median(
-            forgetful.wall_s / kept.wall_s for forgetful, kept in zip(shared, durable, strict=True)
+            without.wall_s / stored.wall_s for without, stored in zip(shared, durable, strict=True)
         )
-        print(f"a durable league is {ratio:.2f} times as fast as one that keeps nothing")
-        print(f"each in its own process: {sentence(apart)}")
+        print(f"a league with a store is {ratio:.2f} times as fast as one without")
+        print(f"each in its own process: {describe(apart)}")
     return int(max(season.rate for season in shared) < options.bar)
 
 

@@ -18,12 +18,14 @@ from multiprocessing.connection import Connection
 
 import msgspec
 
-from agent_league.hosting import LOOPBACK, bound, run
-from agent_league.mcp.signs import MODERN
+from agent_league.http.client import HttpClient
+from agent_league.http.server import HttpServer
 from agent_league.player import Player, load_brain
 from agent_league.protocol.registration import PlayerMeta
-from agent_league.transport.http_client import HttpClient
-from agent_league.transport.http_server import HttpServer
+from agent_league.running.event_loop import run
+from agent_league.running.serve import LOOPBACK, bind
+from agent_league.serving.header_hints import MODERN
+from agent_league.serving.site import make_site
 from agent_league.vocabulary import Json
 
 CALLS = 400
@@ -56,8 +58,8 @@ CALLED = {"name": "choose_parity", "arguments": MESSAGE}
 def request(method: str, params: Json, headers: Mapping[str, str]) -> bytes:
     frame = {"jsonrpc": "2.0", "method": method, "params": params, "id": 1}
     body = msgspec.json.encode(frame)
-    said = {"host": "localhost", "content-type": "application/json", **headers}
-    lines = [f"{name}: {value}" for name, value in said.items()]
+    all_headers = {"host": "localhost", "content-type": "application/json", **headers}
+    lines = [f"{name}: {value}" for name, value in all_headers.items()]
     head = "\r\n".join(["POST /mcp HTTP/1.1", *lines, f"content-length: {len(body)}", "", ""])
     return head.encode() + body
 
@@ -90,8 +92,8 @@ async def _serve(ready: Connection) -> None:
     )
     brain, wire = load_brain("always_even"), HttpClient()
     player = Player("P01", wire, "http://localhost:9/mcp", meta=meta, brain=brain, seed="7")
-    site = replace(player.site(), look=lambda path: time.process_time())
-    sock = bound(LOOPBACK, 0)
+    site = replace(make_site(player), find_page=lambda path: time.process_time())
+    sock = bind(LOOPBACK, 0)
     port = sock.getsockname()[1]
     server = await HttpServer.start(site, sock)
     ready.send(port)

@@ -23,14 +23,17 @@ from urllib.request import urlopen
 import msgspec
 from rich.console import Console
 
-from agent_league.cli.report import table
-from agent_league.hosting import run
-from agent_league.league import LeagueManager, LeagueSettings
-from agent_league.league.season import Season
-from agent_league.league.snapshots import EVERY, season_of, taken
-from agent_league.protocol.tokens import token_hash
-from agent_league.store import Event, EventLog, Stored
-from agent_league.store.codec import row
+from agent_league.cli.report import make_standings_table
+from agent_league.http.memory import Network
+from agent_league.league import LeagueManager
+from agent_league.league.stored_season import SNAPSHOT_INTERVAL
+from agent_league.protocol.tokens import hash_token
+from agent_league.running.event_loop import run
+from agent_league.season.season import Season
+from agent_league.season.settings import LeagueSettings
+from agent_league.season.snapshots import copy_season, load_season
+from agent_league.store import Event, EventLog, StoredEvent
+from agent_league.store.codec import encode_row
 from agent_league.store.events import (
     AgentRegistered,
     MatchAssigned,
@@ -43,8 +46,7 @@ from agent_league.store.events import (
 )
 from agent_league.store.schema import INSERT_EVENT
 from agent_league.store.sqlite import SqliteStore
-from agent_league.tournament import total_matches
-from agent_league.transport.memory import Network
+from agent_league.tournament.formats import total_matches
 
 PLAYERS, LIMIT_S = 1_415, 5.0
 AT, EXPIRES = "2025-01-15T10:00:00.000Z", "2025-01-16T10:00:00.000Z"
@@ -59,7 +61,7 @@ def registered(role: str, agent_id: str) -> AgentRegistered:
         version="1.0.0",
         endpoint=f"http://127.0.0.1/{agent_id}/mcp",
         game_types=["even_odd"],
-        token_hash=token_hash(agent_id),
+        token_hash=hash_token(agent_id),
         expires=EXPIRES,
     )
 
@@ -98,7 +100,7 @@ def beginning(settings: LeagueSettings, players: Sequence[str]) -> Iterator[Even
 
 def rounds(season: Season) -> Iterator[Event]:
     """Yield every round up to the last result; that round is not closed any more."""
-    rng, ticket_hash = Random(season.settings.seed), token_hash("ticket")
+    rng, ticket_hash = Random(season.settings.seed), hash_token("ticket")
     for round_id in range(1, season.total_rounds + 1):
         if round_id > 1:
             yield RoundClosed(at=AT, round_id=round_id - 1)
@@ -116,7 +118,7 @@ class Writing:
     def __init__(self, season: Season, players: int) -> None:
         self._season = season
         self._players = [f"P{number:02}" for number in range(1, players + 1)]
-        self._oldest = max(1, total_matches(players) - EVERY + 1)
+        self._oldest = max(1, total_matches(players) - SNAPSHOT_INTERVAL + 1)
         self.snapshot = (0, "")
 
     def __iter__(self) -> Iterator[tuple[object, ...]]:
@@ -125,8 +127,8 @@ class Writing:
         for seq, event in enumerate(happening, 1):
             season.apply(event)
             if season.played == self._oldest and isinstance(event, MatchEnded):
-                self.snapshot = seq, taken(season).written()
-            yield (season.settings.league_id, *row(Stored(seq, event)))
+                self.snapshot = seq, copy_season(season).encode()
+            yield (season.settings.league_id, *encode_row(StoredEvent(seq, event)))
 
 
 async def make(path: Path, players: int) -> None:
@@ -144,14 +146,14 @@ async def make(path: Path, players: int) -> None:
 async def show(store: SqliteStore) -> None:
     """Do what a command does that prints the standings of a stored league."""
     (league,) = await store.leagues()
-    season = await season_of(store, LeagueSettings.read(league.settings))
-    Console(highlight=False).print(table(season.standings()))
+    season = await load_season(store, LeagueSettings.read(league.settings))
+    Console(highlight=False).print(make_standings_table(season.standings()))
 
 
 async def read(store: SqliteStore) -> None:
     """Do the same without counting the matches of all leagues first."""
     settings = LeagueSettings.read(await store.settings(LeagueSettings.league_id))
-    (await season_of(store, settings)).standings()
+    (await load_season(store, settings)).standings()
 
 
 async def resume(store: SqliteStore) -> None:
@@ -185,9 +187,9 @@ def asked(question: str, path: Path) -> float:
 
 COMMANDS = {
     "leagues": ("leagues",),
-    "standings": ("standings", "--stored", LeagueSettings.league_id),
-    "status": ("status", "--stored", LeagueSettings.league_id),
-    "schedule": ("schedule", "--stored", LeagueSettings.league_id),
+    "standings": ("standings", LeagueSettings.league_id),
+    "status": ("status", LeagueSettings.league_id),
+    "schedule": ("schedule", LeagueSettings.league_id),
 }
 LEAGUE = (sys.executable, "-m", "agent_league")
 
@@ -206,8 +208,8 @@ def resumed(path: Path) -> float:
     shared = ("--shared", str(path.parent), "--store", str(path), "--port", "0")
     command = [*LEAGUE, "resume", LeagueSettings.league_id, *shared]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
-        said = next(line for line in process.stderr or () if line.startswith("Waiting"))
-        page = said.split()[-1].removesuffix("mcp") + "status"
+        notice = next(line for line in process.stderr or () if line.startswith("Waiting"))
+        page = notice.split()[-1].removesuffix("mcp") + "status"
         urlopen(page, timeout=60).close()  # noqa: S310 - our own league
         took = time.perf_counter() - begun
         process.kill()  # it is 1,400 players short, and the next one must find the same

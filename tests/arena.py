@@ -1,17 +1,18 @@
-"""A referee of ours between two scripted players and a league that only listens."""
+"""One of our referees with two scripted players and a scripted league, for tests of a match."""
 
 import asyncio
 import json
 from collections.abc import Mapping
 from typing import Any
 
+from agent_league.dialects.v2.session import V2Session
+from agent_league.http.exchange import Answer
+from agent_league.http.memory import Network
+from agent_league.peers.line import Line
 from agent_league.protocol import Patience, Request, tokens
 from agent_league.protocol.play import Contestant, MatchAccepted, StartMatch
 from agent_league.referee import Referee
-from agent_league.transport.exchange import Answer
-from agent_league.transport.line import Line
-from agent_league.transport.memory import Network
-from agent_league.transport.retry import Breaker
+from agent_league.serving.site import make_site
 from agent_league.vocabulary import Json
 from league_box import LEAGUE_URL, referee_meta
 from scripted import STAMP, Behaviour, Call, Scripted, hosted
@@ -39,7 +40,7 @@ def _admits(call: Call) -> Answer:
 
 
 class Arena:
-    """Everybody that a match needs; *first* and *second* say how the players behave."""
+    """All agents that a match needs; *first* and *second* define how the players behave."""
 
     def __init__(
         self,
@@ -54,10 +55,10 @@ class Arena:
         chosen = referee_meta(REFEREE_URL, **meta)
         self.referee = Referee("REF01", self.net, LEAGUE_URL, meta=chosen, clock=clock)
         self.net.host(LEAGUE_URL, hosted(self.league))
-        self.net.host(REFEREE_URL, self.referee.site())
+        self.net.host(REFEREE_URL, make_site(self.referee))
         for player in self.players:
             self.net.host(URLS[player.who], hosted(player))
-        self._line = Line(REFEREE_URL, self.net.post, Patience(), Breaker())
+        self._line = Line(V2Session(REFEREE_URL, self.net.post), Patience())
 
     @property
     def players(self) -> tuple[Scripted, Scripted]:
@@ -72,7 +73,7 @@ class Arena:
     def order(self, match_id: str = "R1M1", token: str = TOKEN, **changes: Any) -> StartMatch:
         """Return the order that the league would write for this referee."""
         ticket = changes.get("ticket", f"tkt_{match_id}")
-        proof = tokens.ticket(tokens.token_hash(token), match_id, ticket)
+        proof = tokens.sign_ticket(tokens.hash_token(token), match_id, ticket)
         fields: dict[str, Any] = {
             **STAMP,
             "sender": "league_manager",
@@ -130,7 +131,7 @@ class Arena:
 def contest(
     first: Script | None = None, second: Script | None = None, **changes: Any
 ) -> tuple[Arena, float]:
-    """Play one match, wait for what is still on its way; return how it went and how long."""
+    """Play one match, and wait for late messages; return the arena and the seconds to the report."""
 
     async def main() -> tuple[Arena, float]:
         arena = Arena(first, second)

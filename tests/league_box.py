@@ -1,16 +1,21 @@
-"""A league in a box: every agent in one process, no socket, and a clock that jumps."""
+"""A whole league in one process: no sockets, and a clock that jumps ahead."""
 
 import json
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from agent_league.agent import Agent, Member
-from agent_league.clock import written
-from agent_league.league import LeagueManager, LeagueSettings
-from agent_league.league.season import Season
+from agent_league.agent import Agent
+from agent_league.clock import format_time
+from agent_league.dialects.v2.session import V2Session
+from agent_league.http.exchange import Answer
+from agent_league.http.memory import Network
+from agent_league.http.site import Site
+from agent_league.league import LeagueManager
+from agent_league.member import Member
+from agent_league.peers.line import Line
 from agent_league.player import Player, load_brain
-from agent_league.protocol import Message, Patience, Request, Role, Stamp, name
+from agent_league.protocol import Envelope, Message, Patience, Request, Role, name
 from agent_league.protocol.queries import Query, QueryAnswer, QueryType
 from agent_league.protocol.registration import (
     PlayerMeta,
@@ -19,13 +24,12 @@ from agent_league.protocol.registration import (
     RegisterReferee,
 )
 from agent_league.referee import Referee
-from agent_league.store import Event, MemoryLog
-from agent_league.transport.exchange import Answer
-from agent_league.transport.line import Line
-from agent_league.transport.memory import Network
-from agent_league.transport.retry import Breaker
-from agent_league.transport.site import Site
+from agent_league.season.season import Season
+from agent_league.season.settings import LeagueSettings
+from agent_league.serving.site import make_site
+from agent_league.store import Event
 from agent_league.vocabulary import Json
+from memory_log import MemoryLog
 from scripted import Scripted, hosted
 from timewarp import clock, now, run
 
@@ -56,7 +60,7 @@ class Exchange:
 
 
 class Recorder(Network):
-    """The wire in memory; keeps every exchange, in the order in which bodies were sent."""
+    """A network in memory that keeps every exchange, in the order of sending."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -101,7 +105,7 @@ def referee_meta(endpoint: str, **changes: Any) -> RefereeMeta:
 
 @dataclass
 class Guest:
-    """An agent that is not one of ours: it registers by hand, and *peer* answers for it."""
+    """An agent that is not one of ours: the test registers it, and *peer* answers for it."""
 
     net: Network
     role: Role
@@ -113,13 +117,13 @@ class Guest:
 
     @property
     def line(self) -> Line:
-        return Line(LEAGUE_URL, self.net.post, Patience(), Breaker())
+        return Line(V2Session(LEAGUE_URL, self.net.post), Patience())
 
-    def stamp(self) -> Stamp:
+    def stamp(self) -> Envelope:
         return {
             "protocol": "league.v2",
             "sender": f"{self.role}:{self.name}",
-            "timestamp": written(clock()),
+            "timestamp": format_time(clock()),
             "conversation_id": "conv-guest",
         }
 
@@ -137,7 +141,7 @@ class Guest:
         return RegisterReferee(**self.stamp(), auth_token=self.token, referee_meta=referee)
 
     async def register(self) -> Any:
-        """Return the league's answer; if it is yes, the guest goes by its id from then on."""
+        """Return the league's reply; once admitted, the guest uses the id and token it was given."""
         reply = await self.line.ask(self.application())
         if reply.agent_id is not None:
             self.name, self.token = reply.agent_id, reply.auth_token
@@ -146,15 +150,14 @@ class Guest:
         return reply
 
     async def query(self, query_type: QueryType, params: Json, **changes: Any) -> QueryAnswer:
-        fields: dict[str, Any] = {**self.stamp(), "auth_token": self.token, **changes}
-        question = Query(
-            **fields, league_id="any", query_type=query_type, query_params=dict(params)
-        )
+        own = {"auth_token": self.token, "league_id": LeagueSettings.league_id}
+        fields: dict[str, Any] = {**self.stamp(), **own, **changes}
+        question = Query(**fields, query_type=query_type, query_params=dict(params))
         return await self.line.ask(question)
 
 
 class Box:
-    """Builds a league, plays it, and keeps everything that can be looked at afterwards.
+    """Builds a league, plays it, and keeps its events and exchanges for the test to look at.
 
     *players* are names of strategies; *guests* is how many more will register.
     """
@@ -206,7 +209,7 @@ class Box:
         )
 
     def guest(self, peer: Peer, role: Role = Role.PLAYER, **meta: Any) -> Guest:
-        """Put an agent into the box that is whatever *peer* is."""
+        """Add an agent for which *peer* answers."""
         url = f"http://guest{len(self.guests) + 1}/mcp"
         made = Guest(self.net, role, url, peer, meta)
         self.guests.append(made)
@@ -215,11 +218,11 @@ class Box:
     async def open(self) -> None:
         """Open registration; everybody listens, nobody is registered."""
         await self.manager.open()
-        self.net.host(LEAGUE_URL, self.manager.site())
+        self.net.host(LEAGUE_URL, make_site(self.manager))
         for number, referee in enumerate(self.referees, 1):
-            self.net.host(referee_url(number), referee.site())
+            self.net.host(referee_url(number), make_site(referee))
         for number, player in enumerate(self.players, 1):
-            self.net.host(player_url(number), player.site())
+            self.net.host(player_url(number), make_site(player))
         for guest in self.guests:
             guest.listen()
 
@@ -253,6 +256,6 @@ class Box:
 
 
 def played(box: Box) -> Box:
-    """Play *box* to its end on a clock that jumps."""
+    """Play *box* to its end in virtual time, and return it."""
     run(box.play())
     return box

@@ -4,12 +4,13 @@ import asyncio
 import json
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Self, TypeAlias, cast
+from typing import Any, NamedTuple, Self, TypeAlias
 
-from agent_league.transport import LateError
-from agent_league.transport.exchange import Answer, Heard, Parcel
+from agent_league.http.exchange import Answer, HttpRequest, Response
+from agent_league.protocol.failures import LateError
 from league_box import Recorder
 from scripted import hosted
+from stream_server import StreamServer
 
 MODERN, HANDSHAKE = "2026-07-28", "2025-11-25"
 SESSION = "mcp-session-id"
@@ -24,12 +25,12 @@ class Asked(NamedTuple):
     headers: dict[str, str]
 
 
-def text(said: str, *, error: bool = False) -> dict[str, Any]:
-    return {"content": [{"type": "text", "text": said}], "isError": error}
+def text(reply: str, *, error: bool = False) -> dict[str, Any]:
+    return {"content": [{"type": "text", "text": reply}], "isError": error}
 
 
-def structured(said: Any) -> dict[str, Any]:
-    return {**text(json.dumps(said)), "structuredContent": said}
+def structured(reply: Any) -> dict[str, Any]:
+    return {**text(json.dumps(reply)), "structuredContent": reply}
 
 
 def even(arguments: dict[str, Any]) -> dict[str, Any]:
@@ -55,15 +56,21 @@ class McpPeer:
     sessions: bool = True
     version: str = HANDSHAKE
     page: int = 100
-    heard: list[Asked] = field(default_factory=list)
-    session: str | None = None
+    received: list[Asked] = field(default_factory=list)
+    sessions_open: set[str] = field(default_factory=set)
     opened: int = 0
+    token: str | None = None
+    """What every request must bear, if anything; in lower case."""
+    hidden: frozenset[str] = frozenset()
+    """The tools that are not listed."""
 
-    async def answer(self, parcel: Parcel) -> Heard:
+    async def answer(self, parcel: HttpRequest) -> Response:
         """Return what a genuine server would."""
         frame, headers = json.loads(parcel.body), {k.lower(): v for k, v in parcel.headers.items()}
         asked = Asked(frame["method"], frame.get("params", {}), headers)
-        self.heard.append(asked)
+        self.received.append(asked)
+        if self.token and headers.get("authorization", "").lower() != f"bearer {self.token}":
+            return Response(401, b"Unauthorized", {"content-type": "text/plain"})
         opened: dict[str, str] = {}
         try:
             result = await self._result(asked, opened)
@@ -71,12 +78,12 @@ class McpPeer:
             problem = {"code": error.code, "message": str(error), "data": error.data}
             return self._said(error.status, {"error": problem, "id": frame.get("id")}, opened)
         if "id" not in frame:
-            return Heard(202, b"", opened)
+            return Response(202, b"", opened)
         return self._said(200, {"result": result, "id": frame["id"]}, opened)
 
-    def _said(self, status: int, said: dict[str, Any], headers: dict[str, str]) -> Heard:
-        body = json.dumps({"jsonrpc": "2.0", **said}).encode()
-        return Heard(status, body, {"content-type": "application/json", **headers})
+    def _said(self, status: int, reply: dict[str, Any], headers: dict[str, str]) -> Response:
+        body = json.dumps({"jsonrpc": "2.0", **reply}).encode()
+        return Response(status, body, {"content-type": "application/json", **headers})
 
     async def _result(self, asked: Asked, opened: dict[str, str]) -> Any:
         if asked.method == "initialize":
@@ -85,6 +92,8 @@ class McpPeer:
         if asked.method == "tools/list":
             return self._page(int(asked.params.get("cursor", 0)))
         if asked.method == "tools/call":
+            if asked.params["name"] not in self.tools:
+                raise RefusalError(200, -32602, "no such tool")
             result = self.tools[asked.params["name"]](asked.params["arguments"])
             return await result if isinstance(result, Awaitable) else result
         known = {"server/discover": {"supportedVersions": [MODERN]}}
@@ -93,7 +102,8 @@ class McpPeer:
     def _initialize(self, opened: dict[str, str]) -> Any:
         if self.sessions:
             self.opened += 1
-            self.session = opened[SESSION] = f"session-{self.opened}"
+            opened[SESSION] = f"session-{self.opened}"
+            self.sessions_open.add(opened[SESSION])
         return {"protocolVersion": self.version, "capabilities": {}, "serverInfo": {"name": "x"}}
 
     def _check(self, asked: Asked) -> None:
@@ -103,13 +113,17 @@ class McpPeer:
             assert asked.headers["mcp-method"] == asked.method
             assert asked.headers.get("mcp-name") == asked.params.get("name")
             assert asked.params["_meta"]["io.modelcontextprotocol/protocolVersion"] == MODERN
-        elif self.sessions and asked.headers.get(SESSION) != self.session:
+        elif self.sessions and asked.headers.get(SESSION) not in self.sessions_open:
             raise RefusalError(404, -32600, "Session not found")
 
     def _page(self, start: int) -> dict[str, Any]:
-        listed = [self.listed(name) for name in self.tools]
+        listed = [self.listed(name) for name in self.tools if name not in self.hidden]
         more = {"nextCursor": str(start + self.page)} if start + self.page < len(listed) else {}
         return {"tools": listed[start : start + self.page], **more}
+
+    def forget_sessions(self) -> None:
+        """Know no session any more, as after a restart."""
+        self.sessions_open.clear()
 
     def listed(self, name: str) -> dict[str, Any]:
         schema: dict[str, Any] = {"type": "object"}
@@ -118,13 +132,13 @@ class McpPeer:
         return {"name": name, "inputSchema": schema}
 
     def methods(self) -> list[str]:
-        return [asked.method for asked in self.heard]
+        return [asked.method for asked in self.received]
 
     def called(self, name: str) -> list[dict[str, Any]]:
         """Return the arguments of every call of a tool."""
         return [
             asked.params["arguments"]
-            for asked in self.heard
+            for asked in self.received
             if asked.method == "tools/call" and asked.params["name"] == name
         ]
 
@@ -144,7 +158,7 @@ class McpNetwork(Recorder):
         self._servers[url] = server
         self.host(url, hosted(server.refuse))
 
-    async def exchange(self, url: str, parcel: Parcel, within: float) -> Heard:
+    async def exchange(self, url: str, parcel: HttpRequest, within: float) -> Response:
         if url not in self._servers:
             return await super().exchange(url, parcel, within)
         try:
@@ -153,58 +167,46 @@ class McpNetwork(Recorder):
             raise LateError(f"{url} gave no answer within {within:g} s") from None
 
 
-class McpHouse:
+class ServedMcpPeer:
     """Serves an MCP server at a real port; *events* makes its answers streams of events."""
 
     def __init__(self, server: McpPeer, *, events: bool = False) -> None:
         self.server, self.events = server, events
         self.url = ""
-        self._calls: set[asyncio.Task[Any]] = set()
-        self._listening: asyncio.Server | None = None
+        self._listening = StreamServer(self._serve)
 
     async def __aenter__(self) -> Self:
-        self._listening = await asyncio.start_server(self._serve, "127.0.0.1", 0)
-        self.url = f"http://127.0.0.1:{self._listening.sockets[0].getsockname()[1]}/mcp"
+        self.url = await self._listening.open()
         return self
 
     async def __aexit__(self, *error: object) -> None:
-        assert self._listening is not None
-        self._listening.close()
-        for call in self._calls:
-            call.cancel()
-        await asyncio.gather(*self._calls, return_exceptions=True)
-        await self._listening.wait_closed()
+        await self._listening.close()
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self._calls.add(cast("asyncio.Task[Any]", asyncio.current_task()))
-        try:
-            while True:
-                head = await reader.readuntil(b"\r\n\r\n")
-                first, *lines = head.decode().strip().split("\r\n")
-                headers = dict(line.lower().split(": ", 1) for line in lines)
-                body = await reader.readexactly(int(headers.get("content-length", 0)))
-                await self._respond(first, Parcel(body, headers, lambda event: True), writer)
-        except (asyncio.IncompleteReadError, ConnectionError, asyncio.CancelledError):
-            pass
-        finally:
-            writer.close()
+        while True:
+            head = await reader.readuntil(b"\r\n\r\n")
+            first, *lines = head.decode().strip().split("\r\n")
+            headers = dict(line.lower().split(": ", 1) for line in lines)
+            body = await reader.readexactly(int(headers.get("content-length", 0)))
+            await self._respond(first, HttpRequest(body, headers, lambda event: True), writer)
 
-    async def _respond(self, first: str, parcel: Parcel, writer: asyncio.StreamWriter) -> None:
+    async def _respond(self, first: str, parcel: HttpRequest, writer: asyncio.StreamWriter) -> None:
         if not first.startswith("POST"):
-            heard = Heard(405, b"{}")
+            received = Response(405, b"{}")
         elif "event-stream" not in parcel.headers["accept"]:
-            heard = Heard(*self.server.refuse(parcel.body))
+            refusal = self.server.refuse(parcel.body)
+            received = Response(refusal.status, refusal.body)
         else:
-            heard = await self.server.answer(parcel)
-        await self.write(heard, writer)
+            received = await self.server.answer(parcel)
+        await self.write(received, writer)
 
-    async def write(self, heard: Heard, writer: asyncio.StreamWriter) -> None:
-        head, body = dict(heard.headers), heard.body
-        if self.events and heard.status == 200 and body:
+    async def write(self, received: Response, writer: asyncio.StreamWriter) -> None:
+        head, body = dict(received.headers), received.body
+        if self.events and received.status == 200 and body:
             head["content-type"] = "text/event-stream"
             note = b'{"jsonrpc":"2.0","method":"notifications/message","params":{}}'
             body = b": ping\r\n\r\n" + b"".join(b"data: %b\r\n\r\n" % e for e in (note, body))
         head["content-length"] = str(len(body))
         lines = "".join(f"{name}: {value}\r\n" for name, value in head.items())
-        writer.write(f"HTTP/1.1 {heard.status} So\r\n{lines}\r\n".encode() + body)
+        writer.write(f"HTTP/1.1 {received.status} So\r\n{lines}\r\n".encode() + body)
         await writer.drain()

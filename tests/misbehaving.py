@@ -1,15 +1,16 @@
-"""Agents that do not behave: silent, slow, lying, garbled, gone. Real servers on real ports.
+"""Players that misbehave: silent, slow, lying, garbled, gone. Real servers on real ports.
 
-They are written on bare sockets, without our transport, because what they do wrong is mostly
-what a decent server would not let them do.
+They are written on plain sockets, without our HTTP server, because it would not let them do most
+of what they do wrong.
 """
 
 import asyncio
 import json
 from collections.abc import Awaitable, Callable
-from typing import Any, cast
+from typing import Any
 
-from agent_league.clock import system_clock, written
+from agent_league.clock import format_time, system_clock
+from stream_server import StreamServer
 
 Body = dict[str, Any]
 Act = Callable[["Rascal", Body, asyncio.StreamWriter], Awaitable[None]]
@@ -23,26 +24,8 @@ class Rascal:
     def __init__(self, act: Act, only: str) -> None:
         self.act, self.only = act, only
         self.player_id = "P00"
-        self.heard: list[Body] = []
-        self._server: asyncio.Server | None = None
-        self._calls: set[asyncio.Task[Any]] = set()
-
-    async def open(self) -> str:
-        """Listen at any port, and return the endpoint."""
-        self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0)
-        return f"http://127.0.0.1:{self._server.sockets[0].getsockname()[1]}/mcp"
-
-    def hang_up(self) -> None:
-        """Stop listening."""
-        if self._server is not None:
-            self._server.close()
-
-    async def close(self) -> None:
-        """Leave nothing behind, not even calls that would never have been answered."""
-        self.hang_up()
-        for call in self._calls:
-            call.cancel()
-        await asyncio.gather(*self._calls, return_exceptions=True)
+        self.received: list[Body] = []
+        self.server = StreamServer(self._serve)
 
     def application(self, endpoint: str) -> Body:
         """Return a registration as anybody would write it."""
@@ -60,7 +43,7 @@ class Rascal:
             "message_type": kind,
             "sender": f"player:{self.player_id}",
         }
-        times = {"timestamp": written(system_clock()), "conversation_id": conversation}
+        times = {"timestamp": format_time(system_clock()), "conversation_id": conversation}
         return {**stamp, **times, **fields}
 
     def honest(self, request: Body) -> Body:
@@ -71,28 +54,22 @@ class Rascal:
             return {"jsonrpc": "2.0", "result": {"status": "ok"}, "id": request["id"]}
         fields: Body = {"match_id": asked["match_id"], "player_id": self.player_id}
         if kind == "GAME_JOIN_ACK":
-            fields |= {"arrival_timestamp": written(system_clock()), "accept": True}
+            fields |= {"arrival_timestamp": format_time(system_clock()), "accept": True}
         else:
             fields |= {"parity_choice": "even"}
-        said = self.message(kind, asked["conversation_id"], **fields)
-        return {"jsonrpc": "2.0", "result": said, "id": request["id"]}
+        reply = self.message(kind, asked["conversation_id"], **fields)
+        return {"jsonrpc": "2.0", "result": reply, "id": request["id"]}
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self._calls.add(cast("asyncio.Task[Any]", asyncio.current_task()))
-        try:
-            while (head := await reader.readuntil(b"\r\n\r\n")).startswith(b"POST"):
-                request = json.loads(await reader.readexactly(_length(head)))
-                if "message_type" in request["params"]:  # else the league asks who we are
-                    self.heard.append(request["params"])
-                if request["params"].get("message_type") == self.only:
-                    await self.act(self, request, writer)
-                else:
-                    send(writer, self.honest(request))
-            send(writer, {"hello": "there"})
-        except (asyncio.IncompleteReadError, ConnectionError):
-            pass
-        finally:
-            writer.close()
+        while (head := await reader.readuntil(b"\r\n\r\n")).startswith(b"POST"):
+            request = json.loads(await reader.readexactly(_length(head)))
+            if "message_type" in request["params"]:  # else the league asks who we are
+                self.received.append(request["params"])
+            if request["params"].get("message_type") == self.only:
+                await self.act(self, request, writer)
+            else:
+                send(writer, self.honest(request))
+        send(writer, {"hello": "there"})
 
 
 def _length(head: bytes) -> int:
@@ -114,17 +91,17 @@ async def silent(rascal: Rascal, request: Body, writer: asyncio.StreamWriter) ->
 
 
 async def slow(rascal: Rascal, request: Body, writer: asyncio.StreamWriter) -> None:
-    """Answer rightly, but only when nobody waits any more."""
+    """Give the right answer, but after the deadline."""
     await asyncio.sleep(0.9)
     send(writer, rascal.honest(request))
 
 
 async def dripping(rascal: Rascal, request: Body, writer: asyncio.StreamWriter) -> None:
-    """Send the answer byte by byte, so that something always comes, but never the end."""
+    """Send the answer byte by byte, and never finish it."""
     writer.write(b"HTTP/1.1 200 OK\r\ncontent-length: 9999\r\n\r\n")
     while not writer.is_closing():
         writer.write(b" ")
-        await asyncio.sleep(0.02)
+        await asyncio.sleep(0.1)
 
 
 async def garbled(rascal: Rascal, request: Body, writer: asyncio.StreamWriter) -> None:
@@ -164,13 +141,13 @@ async def refusing(rascal: Rascal, request: Body, writer: asyncio.StreamWriter) 
 
 
 async def crashing(rascal: Rascal, request: Body, writer: asyncio.StreamWriter) -> None:
-    """Die in the middle of a match: the port is gone with everything behind it."""
-    rascal.hang_up()
+    """Stop in the middle of a match: the port is closed from then on."""
+    await rascal.server.stop_listening()
     writer.transport.abort()
 
 
 async def lying(rascal: Rascal, request: Body, writer: asyncio.StreamWriter) -> None:
-    """Answer in the name of somebody else."""
+    """Answer with the id of another player."""
     frame = rascal.honest(request)
     frame["result"] |= {"player_id": "P01", "sender": "player:P01"}
     send(writer, frame)

@@ -1,4 +1,4 @@
-"""Agents in memory that follow a script: right wherever they are not told to be wrong."""
+"""Agents in memory that follow a script: correct, except where a test makes them wrong."""
 
 import asyncio
 import json
@@ -6,9 +6,9 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from agent_league.protocol.jsonrpc import METHOD_NOT_FOUND
-from agent_league.transport.exchange import Answer
-from agent_league.transport.site import Site
+from agent_league.http.exchange import Answer
+from agent_league.http.site import Site
+from agent_league.protocol import RpcCode
 from agent_league.vocabulary import Json
 from timewarp import now
 
@@ -36,7 +36,7 @@ class Call:
         return str(self.message.get("message_type"))
 
     def right(self) -> dict[str, Json]:
-        """Return the answer that a faultless agent gives."""
+        """Return the answer of a correct agent."""
         made = _REPLIES.get(self.kind)
         if made is None:
             return {"status": "ok"}
@@ -94,7 +94,7 @@ def breaks(call: Call) -> Answer:
 
 
 def does_not_know(call: Call) -> Answer:
-    return call.refuses(METHOD_NOT_FOUND, "method not found")
+    return call.refuses(RpcCode.METHOD_NOT_FOUND, "method not found")
 
 
 async def stays_silent(call: Call) -> Answer:
@@ -103,7 +103,7 @@ async def stays_silent(call: Call) -> Answer:
 
 
 def says(**wrong: Json) -> Behaviour:
-    """Answer rightly, but for these fields."""
+    """Give the right answer, except for these fields."""
     return lambda call: call.returns({**call.right(), **wrong})
 
 
@@ -120,7 +120,7 @@ def takes(seconds: float, then: Behaviour = behaves) -> Behaviour:
 
 
 def in_turn(*behaviours: Behaviour) -> Behaviour:
-    """Follow one after the other; the last one stays."""
+    """Use one behaviour per call, in order; the last one is used from then on."""
     left = list(behaviours)
 
     def answer(call: Call) -> Answer | Awaitable[Answer]:
@@ -135,12 +135,12 @@ async def settled(answer: Answer | Awaitable[Answer]) -> Answer:
 
 
 class Scripted:
-    """An agent that behaves, except *on* the messages for which it is told how."""
+    """An agent that behaves correctly, except *on* the messages that have a behaviour of their own."""
 
     def __init__(self, who: str, on: Mapping[str, Behaviour] | None = None) -> None:
         self.who = who
         self.on = dict(on or {})
-        self.heard: list[Call] = []
+        self.received: list[Call] = []
         self.called = asyncio.Event()
         """Set with every call."""
 
@@ -151,12 +151,12 @@ class Scripted:
         call = Call(now(), frame.get("method"), frame.get("id"), message, self.who)
         if "message_type" not in message:  # the league asks which dialect is spoken here
             return behaves(call)
-        self.heard.append(call)
+        self.received.append(call)
         self.called.set()
         return self.on.get(call.kind, behaves)(call)
 
     def calls(self, kind: str) -> list[Call]:
-        return [call for call in self.heard if call.kind == kind]
+        return [call for call in self.received if call.kind == kind]
 
     def messages(self, kind: str) -> list[Json]:
         return [call.message for call in self.calls(kind)]
@@ -165,7 +165,7 @@ class Scripted:
         return [call.at for call in self.calls(kind)]
 
     def kinds(self) -> list[str]:
-        return [call.kind for call in self.heard]
+        return [call.kind for call in self.received]
 
     async def has_heard(self, kind: str, times: int = 1) -> None:
         """Wait until it was sent *kind* so many times."""
@@ -175,10 +175,10 @@ class Scripted:
 
 
 def hosted(answer: Callable[[bytes], Answer | Awaitable[Answer]]) -> Site:
-    """Return a function from body to answer as something that can be served."""
+    """Return a site that answers every request with *answer*."""
     return Site(
         answer=lambda body, headers: answer(body),
-        look=lambda path: None,
+        find_page=lambda path: None,
         too_large=lambda: Answer(413, b""),
         body_limit=LIMIT,
     )

@@ -8,15 +8,15 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from agent_league.protocol import MESSAGES, TOOLS, Role, name
-from agent_league.protocol.schema import schemas
-from agent_league.store.log import Forgetful
-from agent_league.transport import NoAnswerError
+from agent_league.protocol.contracts import schemas
+from agent_league.protocol.failures import NoAnswerError
+from agent_league.store.log import NullSink
 from agent_league.vocabulary import Json
 from league_box import LEAGUE_URL, Box, Exchange
 from scripted import Scripted, behaves, breaks, in_turn, says, stays_silent
 from timewarp import run
 
-VALIDATORS = {said: Draft202012Validator(schema) for said, schema in schemas().items()}
+VALIDATORS = {answer: Draft202012Validator(schema) for answer, schema in schemas().items()}
 
 SEED_003 = {
     "REFEREE_REGISTER_REQUEST",
@@ -68,6 +68,7 @@ async def eventful() -> Box:
     guest, absent = box.guest(clumsy), box.guest(Scripted("?"))
     await box.open()
     await box.fill()
+    await asyncio.sleep(1)  # everybody answers once
     absent.leave()
     await box.manager.run()
     for token in ("tok_forged", None):
@@ -84,7 +85,7 @@ async def eventful() -> Box:
     return box
 
 
-class Lasting(Forgetful):
+class Lasting(NullSink):
     """A sink that the league takes for one that lasts, so that it asks for transcripts."""
 
 
@@ -115,7 +116,7 @@ def messages(exchange: Exchange) -> Iterator[tuple[str, Json]]:
 
 
 def test_every_message_that_crosses_the_wire_is_valid(exchanges: list[Exchange]) -> None:
-    said: set[str] = set()
+    answer: set[str] = set()
     by_hand = {"X", "EVEN"}  # what the clumsy player says wrongly, on purpose
     for exchange in exchanges:
         for what, message in messages(exchange):
@@ -124,10 +125,10 @@ def test_every_message_that_crosses_the_wire_is_valid(exchanges: list[Exchange])
             if wrong:
                 continue
             VALIDATORS[kind].validate(message)
-            said.add(kind)
+            answer.add(kind)
             assert what != "error" or kind in {"LEAGUE_ERROR", "GAME_ERROR"}
-    assert said >= SEED_003
-    assert said == {*SEED_003, *OURS, "ACKNOWLEDGEMENT"}
+    assert answer >= SEED_003
+    assert answer == {*SEED_003, *OURS, "ACKNOWLEDGEMENT"}
 
 
 def test_every_request_is_a_json_rpc_call_of_the_tool_of_its_message(

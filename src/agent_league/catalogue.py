@@ -29,20 +29,20 @@ class Catalogue(Mapping[str, T], Generic[T]):
         return name in self._loaded or name in set(self)
 
     def __iter__(self) -> Iterator[str]:
-        return iter(sorted(self._built_in() | entry_points(group=self._package).names))
+        return iter(sorted(self._list_built_in() | entry_points(group=self._package).names))
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
 
     def _load(self, name: str) -> T:
-        if name in self._built_in():
+        if name in self._list_built_in():
             module = importlib.import_module(f"{self._package}.{name}")
             return cast("T", getattr(module, self._attribute))
         for entry in entry_points(group=self._package, name=name):
             return cast("T", entry.load())
         raise KeyError(name)
 
-    def _built_in(self) -> set[str]:
+    def _list_built_in(self) -> set[str]:
         package = importlib.import_module(self._package)
         return {
             m.name for m in pkgutil.iter_modules(package.__path__) if not m.name.startswith("_")

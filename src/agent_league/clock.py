@@ -14,7 +14,7 @@ def system_clock() -> datetime:
     return datetime.now(UTC)  # noqa: TID251 - the one place that asks the machine
 
 
-def written(moment: datetime) -> str:
+def format_time(moment: datetime) -> str:
     """Return *moment* as the protocol writes it: `2025-01-15T10:30:00.123Z`."""
     # Cut where the offset begins: a moment in UTC has none to speak of.
     return moment.isoformat("T", "milliseconds")[:_TO_MILLISECONDS] + "Z"

@@ -1,16 +1,19 @@
-"""Grades: what a league that was played says about its players, and the points that staff give for it."""
+"""Grades: how the players of a league kept to the rules, and the points that staff give them."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from dataclasses import field as having
 from typing import Annotated, Any
 
-from msgspec import Meta, Struct, field
+from msgspec import Meta, Struct, convert, field
+from msgspec.structs import asdict
 
-from agent_league.league.season import Season
 from agent_league.protocol import ErrorCode
-from agent_league.store.events import AgentDisqualified, MatchEnded, ViolationNoted
+from agent_league.protocol.results import Termination
+from agent_league.protocol.rounds import StandingRow
+from agent_league.season.season import Season
+from agent_league.store.events import AgentDisqualified, AgentReinstated, MatchEnded, ViolationNoted
+from agent_league.vocabulary import PlayerId
 
 Share = Annotated[float, Meta(ge=0, le=1)]
 Number = Annotated[int, Meta(ge=0)]
@@ -18,40 +21,39 @@ Rank = Annotated[int, Meta(ge=1)]
 
 
 class Rubric(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """How places become points. The defaults are the table of the assignment."""
+    """How ranks become points. The defaults are those of the assignment."""
 
-    places: list[tuple[Rank, int]] = field(
-        default_factory=lambda: [
-            *((1, 100), (2, 95), (3, 90)),
-            *((5, 85), (10, 80), (15, 75), (20, 70)),
-        ]
+    places: tuple[tuple[Rank, int], ...] = tuple(
+        {1: 100, 2: 95, 3: 90, 5: 85, 10: 80, 15: 75, 20: 70}.items()
     )
-    """Down to this rank, so many points."""
+    """Pairs of the last rank and its points."""
     otherwise: int = 65
+    percentiles: tuple[tuple[Share, int], ...] = ((0.2, 30), (0.4, 25), (0.6, 20), (0.8, 15))
+    """Pairs of a share of the class, counted from the top, and its points."""
+    below_percentiles: int = 10
     compliance_bonus: int = 10
-    """For whoever broke no rule at all."""
+    """For players that broke no rule."""
     disqualified: int = 0
     most_violations: Number | None = 0
-    """More than this is a disqualification; null for never."""
+    """More than this disqualifies; null: never."""
     most_timeouts: Share | None = 0.05
-    """The same for timeouts, as a share of the moves asked for."""
+    """The same for timeouts, as a share of the moves that were asked for."""
     most_failures: Number | None = 0
-    """The same for calls that found nobody there: a player that crashed."""
+    """The same for calls that did not reach the player, because it had crashed."""
 
 
-@dataclass
-class Conduct:
-    """How a player behaved, whatever its luck."""
+class Conduct(Struct):
+    """How well a player kept to the rules, whatever its results."""
 
     matches: int = 0
-    faulty: set[str] = having(default_factory=set[str])
+    faulty: set[str] = field(default_factory=set[str])
     """The matches in which it broke a rule."""
     moves: int = 0
     timeouts: int = 0
     failures: int = 0
     violations: int = 0
     out: str = ""
-    """Why the league itself put it out, if it did."""
+    """Why the league disqualified it, if it did."""
 
     @property
     def compliance(self) -> float:
@@ -60,12 +62,14 @@ class Conduct:
 
     @property
     def timeout_share(self) -> float:
-        return self.timeouts / self.moves if self.moves else 0.0
+        """The share of its moves that came too late; one that never joined has made none."""
+        asked = max(self.moves, self.timeouts)
+        return self.timeouts / asked if asked else 0.0
 
 
 @dataclass(frozen=True)
 class Grade:
-    """A row of what staff get."""
+    """A row of the table for staff."""
 
     rank: int
     player_id: str
@@ -81,127 +85,129 @@ class Grade:
     failures: int
     violations: int
     disqualified: str
-    """Why, or nothing."""
+    """The reason; empty if it is not disqualified."""
     place_points: int
     bonus: int
     points: int
+    competition_points: int
 
 
-def grades(season: Season, conducts: dict[str, Conduct], rubric: Rubric) -> list[Grade]:
-    """Return every player's grade, the best rank first."""
+def grade_players(season: Season, conducts: dict[str, Conduct], rubric: Rubric) -> list[Grade]:
+    """Return the grades of all players, the best rank first."""
+    table = season.standings()
     return [
-        _grade(row, conducts.get(row.player_id, Conduct()), rubric) for row in season.standings()
+        _grade(row, conducts.get(row.player_id, Conduct()), rubric, len(table)) for row in table
     ]
 
 
-def _grade(row: Any, conduct: Conduct, rubric: Rubric) -> Grade:
-    out = _ground(conduct, rubric)
+def _grade(row: StandingRow, conduct: Conduct, rubric: Rubric, players: int) -> Grade:
+    ground = _disqualification_ground(conduct, rubric)
     place = next((points for last, points in rubric.places if row.rank <= last), rubric.otherwise)
-    bonus = 0 if conduct.violations or out else rubric.compliance_bonus
-    return Grade(
-        rank=row.rank,
-        player_id=row.player_id,
-        player=row.display_name,
-        played=row.played,
-        wins=row.wins,
-        draws=row.draws,
-        losses=row.losses,
-        league_points=row.points,
-        compliance=round(conduct.compliance, 4),
-        moves=conduct.moves,
-        timeouts=conduct.timeouts,
-        failures=conduct.failures,
-        violations=conduct.violations,
-        disqualified=out,
-        place_points=place,
-        bonus=bonus,
-        points=rubric.disqualified if out else place + bonus,
-    )
+    bonus = 0 if conduct.violations or ground else rubric.compliance_bonus
+    computed = {
+        "player": row.display_name,
+        "league_points": row.points,
+        "compliance": round(conduct.compliance, 4),
+        "disqualified": ground,
+        "place_points": place,
+        "bonus": bonus,
+        "points": rubric.disqualified if ground else place + bonus,
+        "competition_points": 0 if ground else _rate_percentile(row.rank, players, rubric),
+    }
+    return convert({**asdict(row), **asdict(conduct), **computed}, Grade)
 
 
-def _ground(conduct: Conduct, rubric: Rubric) -> str:
-    """Return why a player is out, or nothing."""
+def _rate_percentile(rank: int, players: int, rubric: Rubric) -> int:
+    """Return the points for the part of the class that a rank is in; the first is at the top."""
+    share_above = (rank - 1) / players
+    found = (points for share, points in rubric.percentiles if share_above < share)
+    return next(found, rubric.below_percentiles)
+
+
+def _disqualification_ground(conduct: Conduct, rubric: Rubric) -> str:
+    """Return why a player is disqualified; empty if it is not."""
     if conduct.out:
         return conduct.out
-    measured = (
+    limits = (
         ("violations", conduct.violations, rubric.most_violations),
         ("timeouts", conduct.timeout_share, rubric.most_timeouts),
         ("failures", conduct.failures, rubric.most_failures),
     )
-    return ", ".join(name for name, found, most in measured if most is not None and found > most)
+    return ", ".join(name for name, found, most in limits if most is not None and found > most)
 
 
-Entry = dict[str, Any]
-"""One thing that was said in a match, as its transcript has it."""
+TranscriptEntry = dict[str, Any]
+"""One message or error in the transcript of a match."""
 
 _CALLS = {"CHOOSE_PARITY_CALL", "GAME_MOVE_CALL"}
-_COUNTED = {ErrorCode.TIMEOUT_ERROR: "timeouts", ErrorCode.CONNECTION_ERROR: "failures"}
-_ENDINGS = {
-    "timeout": "timeouts",
-    "unreachable": "failures",
-    "suspended": "failures",
-    "invalid_reply": "violations",
-    "invalid_move": "violations",
-    "error_reply": "violations",
+_FAULT_BY_CODE: Mapping[str, str] = {
+    ErrorCode.TIMEOUT_ERROR: "timeouts",
+    ErrorCode.CONNECTION_ERROR: "failures",
 }
+_FAULT_BY_TERMINATION: Mapping[str, str] = {
+    Termination.TIMEOUT: "timeouts",
+    Termination.UNREACHABLE: "failures",
+    Termination.SUSPENDED: "failures",
+    Termination.INVALID_REPLY: "violations",
+    Termination.INVALID_MOVE: "violations",
+    Termination.ERROR_REPLY: "violations",
+}
+_NEVER_ASKED = {Termination.DECLINED, Termination.SUSPENDED, Termination.DISQUALIFIED}
+"""The endings of matches in which nobody was asked for a move."""
 
 
-def note(conducts: dict[str, Conduct], ended: MatchEnded, said: Sequence[Entry]) -> None:
-    """Take a match into account: what was said in it, and, where nothing was kept, how it ended."""
+def note_match(
+    conducts: dict[str, Conduct], ended: MatchEnded, entries: Sequence[TranscriptEntry]
+) -> None:
+    """Count a match: by its transcript, or by how it ended if there is no transcript."""
     for player in ended.players:
         conduct = conducts.setdefault(player, Conduct())
-        faults = _faults(player, said)
+        counts = _count(player, entries)
         if player in ended.technical_losses:
-            ending = _ENDINGS.get(ended.termination)
-            if ending is not None:  # what cost the match happened at least once
-                faults[ending] = max(faults[ending], 1)
+            reason = ended.forfeits.get(PlayerId(player), ended.termination)
+            fault = _FAULT_BY_TERMINATION.get(reason)
+            if fault is not None:  # the fault that cost the match happened at least once
+                counts[fault] = max(counts[fault], 1)
         conduct.matches += 1
-        conduct.moves += max(_moves(player, said), 1)
-        conduct.timeouts += faults["timeouts"]
-        conduct.failures += faults["failures"]
-        conduct.violations += faults["violations"]
-        if faults["violations"]:
+        conduct.moves += counts["moves"] if entries else ended.termination not in _NEVER_ASKED
+        conduct.timeouts += counts["timeouts"]
+        conduct.failures += counts["failures"]
+        conduct.violations += counts["violations"]
+        if counts["violations"]:
             conduct.faulty.add(ended.match_id)
 
 
-def note_violation(conducts: dict[str, Conduct], broken: ViolationNoted) -> None:
-    """Take into account that the league understood somebody in spite of what it said."""
-    conduct = conducts.setdefault(broken.agent_id, Conduct())
+def note_violation(conducts: dict[str, Conduct], violation: ViolationNoted) -> None:
+    """Count a deviation that the league understood and noted."""
+    conduct = conducts.setdefault(violation.agent_id, Conduct())
     conduct.violations += 1
-    conduct.faulty |= {broken.match_id} if broken.match_id else set()
+    conduct.faulty |= {violation.match_id} if violation.match_id else set()
 
 
-def note_disqualification(conducts: dict[str, Conduct], out: AgentDisqualified) -> None:
-    conducts.setdefault(out.agent_id, Conduct()).out = out.ground
+def note_disqualification(conducts: dict[str, Conduct], event: AgentDisqualified) -> None:
+    conducts.setdefault(event.agent_id, Conduct()).out = event.ground
 
 
-def _moves(player: str, said: Iterable[Entry]) -> int:
-    mine = (entry for entry in said if entry.get("to") == f"player:{player}")
-    return sum(_message(entry).get("message_type") in _CALLS for entry in mine)
+def note_reinstatement(conducts: dict[str, Conduct], event: AgentReinstated) -> None:
+    conducts.setdefault(event.agent_id, Conduct()).out = ""
 
 
-def _faults(player: str, said: Iterable[Entry]) -> Counter[str]:
-    """Count what *player* did wrong: answers that did not come, were none, or were against the rules."""
-    found: Counter[str] = Counter()
-    for entry in said:
-        if entry.get("from") == f"player:{player}" and "error" in entry:
-            found[_COUNTED.get(_code(str(entry["error"])), "violations")] += 1
-        elif entry.get("to") == f"player:{player}" and _is_illegal(_message(entry)):
-            found["violations"] += 1
-    return found
+def _count(player: str, entries: Iterable[TranscriptEntry]) -> Counter[str]:
+    """Count the moves that *player* was asked for, and its faults.
 
-
-def _code(said: str) -> ErrorCode:
-    code = said.partition(" ")[0]
-    return ErrorCode(code) if code in set(ErrorCode) else ErrorCode.INVALID_FIELD_VALUE
-
-
-def _is_illegal(message: Entry) -> bool:
-    """Whether a player is told here that its move, which was well said, is against the rules."""
-    about = (message.get("message_type"), message.get("error_code"))
-    return about == ("GAME_ERROR", ErrorCode.ILLEGAL_MOVE)
-
-
-def _message(entry: Entry) -> Entry:
-    message = entry.get("message")
-    return message if isinstance(message, dict) else {}
+    Those are missing answers, invalid answers, and valid answers that are illegal moves. A late
+    answer to an invitation is no late move.
+    """
+    who, counts, asked = f"player:{player}", Counter[str](), False
+    for entry in entries:
+        if entry.get("from") == who and "error" in entry:
+            code = str(entry["error"]).partition(" ")[0]
+            late_join = code == ErrorCode.TIMEOUT_ERROR and not asked
+            counts["" if late_join else _FAULT_BY_CODE.get(code, "violations")] += 1
+        message = entry.get("message")
+        if entry.get("to") == who and isinstance(message, dict):
+            kind, error = message.get("message_type"), message.get("error_code")
+            asked = asked or kind in _CALLS
+            counts["moves"] += kind in _CALLS
+            counts["violations"] += (kind, error) == ("GAME_ERROR", ErrorCode.ILLEGAL_MOVE)
+    return counts

@@ -1,6 +1,6 @@
-"""The small words everything else is said in."""
+"""Small types that all other modules use."""
 
-from typing import Any, NewType, TypeAlias
+from typing import Any, Literal, NewType, TypeAlias
 
 PlayerId = NewType("PlayerId", str)
 
@@ -9,3 +9,6 @@ Seat: TypeAlias = int
 
 Json: TypeAlias = Any
 """What JSON can carry; the only thing that crosses from a game to the wire."""
+
+Level: TypeAlias = Literal["DEBUG", "INFO", "WARNING", "ERROR"]
+"""How much a log contains: this level, and those after it."""

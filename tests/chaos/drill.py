@@ -13,15 +13,19 @@ from pathlib import Path
 from random import Random
 from typing import Any, cast
 
-from agent_league.cli.agents import manage
-from agent_league.cli.folder import Folder
-from agent_league.hosting import LOOPBACK, PlayerPlan, RefereePlan, bound, run, run_members
-from agent_league.league import LeagueSettings
-from agent_league.protocol import LeagueError, Patience
+from agent_league.http.client import HttpClient
+from agent_league.http.exchange import Answer, Wire
+from agent_league.member import Member
+from agent_league.protocol import LeagueError, Patience, Role
 from agent_league.protocol.play import Retry
-from agent_league.referee import Referee
-from agent_league.transport.exchange import Answer
-from agent_league.transport.http_client import HttpClient
+from agent_league.running.event_loop import run
+from agent_league.running.folder import Folder
+from agent_league.running.league_run import run_league
+from agent_league.running.members import run_members
+from agent_league.running.serve import LOOPBACK, bind
+from agent_league.running.specs import AgentSpec, LeagueLink, LeagueSpec
+from agent_league.season.settings import LeagueSettings
+from free_ports import free_ports
 
 PLAYERS, REFEREES = 20, 2
 STRIKES = 12
@@ -69,28 +73,29 @@ class WitnessingWire:
 
 
 @dataclass(frozen=True)
-class WitnessedPlan(RefereePlan):
+class WitnessedReferee(AgentSpec):
     """A referee whose acknowledged results are written down."""
 
     acknowledged: Path = Path()
 
-    def member(self, wire: HttpClient) -> Referee:
-        return super().member(cast("HttpClient", WitnessingWire(wire, self.acknowledged)))
+    def make_member(self, wire: Wire, link: LeagueLink) -> Member:
+        witnessed = WitnessingWire(cast("HttpClient", wire), self.acknowledged)
+        return super().make_member(witnessed, link)
 
 
 def be_manager(seed: int, folder: Folder, port: int) -> None:
     _quietly()
     terms = settings(seed)
-    over = any(row.ended for row in folder.leagues() if row.league_id == terms.league_id)
+    over = any(row.ended for row in folder.list_leagues() if row.league_id == terms.league_id)
     if not over:  # killed after its last word: the same command would open another league
-        manage(terms, folder, LOOPBACK, port)
+        run_league(folder.open_spec(LeagueSpec(terms, port_base=port)), folder)
 
 
-def be_member(plan: Any, port: int) -> None:
+def be_member(spec: AgentSpec, link: LeagueLink) -> None:
     """Be one agent; without a league it ends, and is started again."""
     _quietly()
     try:
-        run(run_members([plan], [bound(LOOPBACK, port)], asyncio.Event()))
+        run(run_members([(spec, bind(LOOPBACK, spec.port))], link, asyncio.Event()))
     except* LeagueError:
         raise SystemExit(4) from None
 
@@ -167,37 +172,30 @@ class Drill:
         self.processes[name] = process
 
     def _work(self) -> Iterator[tuple[str, tuple[Callable[..., None], tuple[Any, ...]]]]:
-        ports = _free_ports(1 + REFEREES + PLAYERS)
+        ports = free_ports(1 + REFEREES + PLAYERS)
         manager, *others = ports
-        url = f"http://{LOOPBACK}:{manager}/mcp"
+        link = LeagueLink(f"http://{LOOPBACK}:{manager}/mcp")
         strategy = self.folder.shared / "drowsy.py"
         strategy.parent.mkdir(parents=True, exist_ok=True)
         strategy.write_text(DROWSY, encoding="utf-8")
         yield "manager", (be_manager, (self.seed, self.folder, manager))
         for number, port in enumerate(others[:REFEREES], 1):
-            plan = WitnessedPlan(
-                league_url=url,
-                endpoint=f"http://{LOOPBACK}:{port}/mcp",
-                referee_id=f"REF{number:02}",
-                memory=self.folder.shared / f"REF{number:02}.json",
+            referee = WitnessedReferee(
+                Role.REFEREE,
+                f"REF{number:02}",
+                port,
+                "Referee",
+                identity_path=self.folder.shared / f"REF{number:02}.json",
                 acknowledged=self.acknowledged,
             )
-            yield f"REF{number:02}", (be_member, (plan, port))
+            yield referee.agent_id, (be_member, (referee, link))
         for number, port in enumerate(others[REFEREES:], 1):
-            member = PlayerPlan(
-                league_url=url,
-                endpoint=f"http://{LOOPBACK}:{port}/mcp",
-                player_id=f"P{number:02}",
-                display_name=f"Player {number}",
+            player = AgentSpec(
+                Role.PLAYER,
+                f"P{number:02}",
+                port,
+                f"Player {number}",
                 strategy=str(strategy),
-                memory=self.folder.shared / f"P{number:02}.json",
+                identity_path=self.folder.shared / f"P{number:02}.json",
             )
-            yield f"P{number:02}", (be_member, (member, port))
-
-
-def _free_ports(count: int) -> list[int]:
-    socks = [bound(LOOPBACK, 0) for _ in range(count)]
-    ports = [sock.getsockname()[1] for sock in socks]
-    for sock in socks:
-        sock.close()
-    return ports
+            yield player.agent_id, (be_member, (player, link))

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from agent_league.cli.folder import Folder
-from agent_league.league.season import Season
-from agent_league.store import Stored
+from agent_league.running.folder import Folder
+from agent_league.season.season import Season
+from agent_league.store import StoredEvent
 from agent_league.store.events import AgentRegistered, MatchEnded, SeasonEnded
-from agent_league.tournament import Result, Scoring, Table
+from agent_league.tournament.standings import Scoring, Table
 from agent_league.vocabulary import PlayerId
 from chaos.drill import PLAYERS, Drill, settings
 from store.cluster import Cluster, hindrance
@@ -38,8 +38,8 @@ def address() -> Iterator[str | None]:
         running.remove()
 
 
-async def happened(folder: Folder, league_id: str) -> list[Stored]:
-    async with folder.store() as store:
+async def happened(folder: Folder, league_id: str) -> list[StoredEvent]:
+    async with folder.open_store() as store:
         assert store is not None
         return [stored async for page in store.events(league_id) for stored in page]
 
@@ -47,11 +47,8 @@ async def happened(folder: Folder, league_id: str) -> list[Stored]:
 def recomputed(ended: list[MatchEnded], players: list[str]) -> list[tuple[str, int]]:
     table = Table([PlayerId(player) for player in players], Scoring())
     for event in ended:
-        first, second = (PlayerId(player) for player in event.players)
-        losers = frozenset(PlayerId(player) for player in event.technical_losses)
-        winner = PlayerId(event.winner) if event.winner else None
-        table.add(Result(first, second, winner, losers))
-    return [(row.player, row.points) for row in table.ranked()]
+        table.add(event.result)
+    return [(row.player, row.points) for row in table.ranking()]
 
 
 @pytest.mark.timeout(180)

@@ -20,17 +20,18 @@ from chaos.test_resume_command import (
     no_traceback,
     play,
 )
-from cli.league_command import PLAIN, document, league, line_with, running
+from cli.league_command import line_with
+from cli.league_process import PLAIN, document, league, running
 from store.cluster import Cluster, hindrance
 
 SMALL_DISK = """import sys
 from agent_league.store.sqlite import SqliteStore
-connected = SqliteStore._connected
+connected = SqliteStore._connect
 def small(self):
     database = connected(self)
     database.execute("PRAGMA max_page_count = 30")
     return database
-SqliteStore._connected = small
+SqliteStore._connect = small
 from agent_league.cli import main
 sys.exit(main())
 """
@@ -63,9 +64,9 @@ def test_a_league_waits_for_a_postgresql_that_went_away(
         line_with(process, "Round 1/3 over")
         cluster.stop()
         gate.open()
-        said = line_with(process, "waiting for it")
-        assert "127.0.0.1" in said
-        assert "secret" not in said
+        reply = line_with(process, "waiting for it")
+        assert "127.0.0.1" in reply
+        assert "secret" not in reply
         cluster.start()
         assert "is back; the league goes on" in line_with(process, " is back")
         shown, rest = process.communicate(timeout=40)
@@ -73,11 +74,11 @@ def test_a_league_waits_for_a_postgresql_that_went_away(
     assert "Champion: " in shown
     (row,) = document("leagues", *kept, "--json")["leagues"]
     assert (row["matches"], row["ended"]) == (6, True)
-    table = document("standings", "--stored", FIRST, *kept, "--json")["standings"]
+    table = document("standings", FIRST, *kept, "--json")["standings"]
     alone = document(*play(shared, *wanted, "--store", "memory", "--json"))
     assert table == alone["standings"]
-    told = document("export", "--format", "json", *kept)
-    assert told["matches"] == alone["matches"]
+    notices = document("export", "--format", "json", *kept)
+    assert notices["matches"] == alone["matches"]
     files = json.loads((shared / "data" / "leagues" / FIRST / "standings.json").read_bytes())
     assert files["standings"] == table
 
@@ -160,8 +161,8 @@ def test_a_league_in_another_store_leaves_the_files_of_the_first_alone(
     assert league(*play(shared, "--players", "2")).returncode == 0
     before = plan(shared)
     other = ("--store", str(tmp_path / "other.db"))
-    told = document(*play(shared, "--players", "2", "--json", *other))
-    assert told["league_id"] == f"{FIRST}_2"
+    notices = document(*play(shared, "--players", "2", "--json", *other))
+    assert notices["league_id"] == f"{FIRST}_2"
     assert plan(shared) == before
     assert league("resume", f"{FIRST}_2", "--shared", str(shared)).returncode == 0
 
@@ -177,7 +178,7 @@ def test_a_manager_alone_goes_on_at_its_port(shared: Path) -> None:
     with running("manager", "--port", "0", "--shared", str(shared)) as process:
         line_with(process, "Waiting")
     assert plan(shared)["port_base"] == 0
-    assert plan(shared)["referees"] == 0
+    assert plan(shared)["referees"] == []
     with running("resume", "--shared", str(shared)) as process:
         assert ":8000/" not in line_with(process, "Waiting")
     with running("resume", "--shared", str(shared), "--port", "0") as process:
@@ -194,27 +195,27 @@ def test_a_league_that_is_over_is_shown_and_starts_nobody(shared: Path) -> None:
     assert no_traceback(done, 0)
     assert f"{FIRST} is over" in done.stderr
     assert f"league export {FIRST} --shared {shared}" in done.stderr
-    assert f"league replay R1M1 --league {FIRST} --shared {shared}" in done.stderr
+    assert f"league replay R1M1 {FIRST} --shared {shared}" in done.stderr
     champion = played["champion"]
     assert f"Champion: {champion['display_name']} ({champion['player_id']})" in done.stdout
     assert [line.split()[-1] for line in done.stdout.splitlines()[1:4]] == [
         str(row["points"]) for row in played["standings"]
     ]
-    told = document("resume", FIRST, "--shared", str(shared), "--json")
-    assert told["standings"] == played["standings"]
-    assert told["matches"] == played["matches"]
+    notices = document("resume", FIRST, "--shared", str(shared), "--json")
+    assert notices["standings"] == played["standings"]
+    assert notices["matches"] == played["matches"]
     assert Log(shared).lines == log
 
 
 def test_a_kept_league_tells_where_it_stands(shared: Path) -> None:
     played = document(*play(shared, "--players", "3", "--seed", "7", "--json"))
-    kept = ("--stored", FIRST, "--shared", str(shared))
+    kept = (FIRST, "--shared", str(shared))
     status = document("status", *kept, "--json")
     assert (status["stage"], status["matches_played"]) == ("COMPLETED", 3)
     assert "COMPLETED  round 3/3  3 matches" in league("status", *kept).stdout
     rounds = document("schedule", *kept, "--json")["rounds"]
-    told = {match["match_id"]: match["winner"] for one in rounds for match in one["matches"]}
-    assert told == {match["match_id"]: match["winner"] for match in played["matches"]}
+    notices = {match["match_id"]: match["winner"] for one in rounds for match in one["matches"]}
+    assert notices == {match["match_id"]: match["winner"] for match in played["matches"]}
     lines = league("schedule", *kept, "--round", "2").stdout.splitlines()
     assert lines[0].split() == ["match", "player", "A", "player", "B", "status", "winner"]
     assert [line.split()[0] for line in lines[1:]] == ["R2M1"]

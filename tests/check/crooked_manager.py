@@ -6,8 +6,8 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from agent_league.transport.exchange import Answer
-from agent_league.transport.http_client import HttpClient
+from agent_league.http.client import HttpClient
+from agent_league.http.exchange import Answer
 from check.crooked_player import RefusalError
 
 Body = dict[str, Any]
@@ -56,8 +56,8 @@ class PlainManager:
             return self.framed(frame, error=self.complaint(str(error)))
         return self.framed(frame, result=self.spoken(result))
 
-    def framed(self, frame: Body, **said: Any) -> Answer:
-        return Answer(200, json.dumps({"jsonrpc": "2.0", "id": frame.get("id"), **said}).encode())
+    def framed(self, frame: Body, **reply: Any) -> Answer:
+        return Answer(200, json.dumps({"jsonrpc": "2.0", "id": frame.get("id"), **reply}).encode())
 
     def complaint(self, code: str) -> Body:
         data = {**STAMP, "message_type": "LEAGUE_ERROR", "error_code": code}
@@ -67,20 +67,20 @@ class PlainManager:
         """Return what is said in the end."""
         return message
 
-    def result(self, said: Body) -> Body:
-        kind = said.get("message_type")
+    def result(self, reply: Body) -> Body:
+        kind = reply.get("message_type")
         if kind in REGISTRATIONS:
-            return self.register(said, *REGISTRATIONS[kind])
+            return self.register(reply, *REGISTRATIONS[kind])
         if kind == "LEAGUE_QUERY":
-            self.authenticate(said)
-            return self.query(said)
+            self.authenticate(reply)
+            return self.query(reply)
         if kind == "MATCH_RESULT_REPORT":
-            self.authenticate(said)
-            return self.take(said)
+            self.authenticate(reply)
+            return self.take(reply)
         raise RefusalError("method not found")
 
-    def authenticate(self, said: Body) -> None:
-        token = said.get("auth_token")
+    def authenticate(self, reply: Body) -> None:
+        token = reply.get("auth_token")
         if not token:
             raise WrongError("E011")
         if token not in [agent["token"] for agent in self.agents.values()]:
@@ -88,10 +88,10 @@ class PlainManager:
 
     # Registration.
 
-    def register(self, said: Body, response: str, role: str, letter: str) -> Body:
-        meta = said[f"{role}_meta"]
+    def register(self, reply: Body, response: str, role: str, letter: str) -> Body:
+        meta = reply[f"{role}_meta"]
         reason = self.objection(meta)
-        made = {**STAMP, "message_type": response, "conversation_id": said["conversation_id"]}
+        made = {**STAMP, "message_type": response, "conversation_id": reply["conversation_id"]}
         if reason:
             return {**made, "status": "REJECTED", f"{role}_id": None, "reason": reason}
         agent_id = f"{letter}{sum(key.startswith(letter) for key in self.agents) + 1:02}"
@@ -124,8 +124,8 @@ class PlainManager:
 
     # Queries and results.
 
-    def query(self, said: Body) -> Body:
-        kind, who = said["query_type"], said["query_params"].get("player_id")
+    def query(self, reply: Body) -> Body:
+        kind, who = reply["query_type"], reply["query_params"].get("player_id")
         made = {**STAMP, "message_type": "LEAGUE_QUERY_RESPONSE", "query_type": kind}
         if who is not None and not self.knows(who):
             error = {"error_code": "E005", "error_name": "PLAYER_NOT_REGISTERED"}
@@ -135,15 +135,15 @@ class PlainManager:
     def knows(self, player_id: str) -> bool:
         return player_id in self.agents
 
-    def take(self, said: Body) -> Body:
+    def take(self, reply: Body) -> Body:
         self.reported.set()
-        return {"status": "ok", "match_id": said["match_id"]}
+        return {"status": "ok", "match_id": reply["match_id"]}
 
     # The season.
 
     async def post(self, agent: str, message: Body) -> None:
-        said = self.spoken({**STAMP, "conversation_id": "conv-league", **message})
-        frame = {"jsonrpc": "2.0", "method": "say", "params": said, "id": 1}
+        reply = self.spoken({**STAMP, "conversation_id": "conv-league", **message})
+        frame = {"jsonrpc": "2.0", "method": "say", "params": reply, "id": 1}
         await self.wire.post(self.agents[agent]["url"], json.dumps(frame).encode(), 2.0)
 
     async def everybody(self, kind: str, **fields: Any) -> None:
@@ -228,17 +228,17 @@ class Capital(PlainManager):
 class Trusting(PlainManager):
     """Looks at no token at all where somebody asks."""
 
-    def authenticate(self, said: Body) -> None:
-        if said["message_type"] != "LEAGUE_QUERY" or said.get("auth_token"):
-            super().authenticate(said)
+    def authenticate(self, reply: Body) -> None:
+        if reply["message_type"] != "LEAGUE_QUERY" or reply.get("auth_token"):
+            super().authenticate(reply)
 
 
 class Vague(PlainManager):
     """Has one code for every wrong token."""
 
-    def authenticate(self, said: Body) -> None:
+    def authenticate(self, reply: Body) -> None:
         try:
-            super().authenticate(said)
+            super().authenticate(reply)
         except WrongError as error:
             raise WrongError("E022" if str(error) == "E012" else str(error)) from None
 
@@ -246,12 +246,12 @@ class Vague(PlainManager):
 class Gullible(PlainManager):
     """Takes a result from anybody."""
 
-    def authenticate(self, said: Body) -> None:
-        if said["message_type"] == "LEAGUE_QUERY":
-            super().authenticate(said)
+    def authenticate(self, reply: Body) -> None:
+        if reply["message_type"] == "LEAGUE_QUERY":
+            super().authenticate(reply)
 
-    def take(self, said: Body) -> Body:
-        if said["auth_token"] == self.agents["REF01"]["token"]:
+    def take(self, reply: Body) -> Body:
+        if reply["auth_token"] == self.agents["REF01"]["token"]:
             self.reported.set()
         return {"status": "ok"}
 
@@ -266,24 +266,24 @@ class Sloppy(PlainManager):
 class Hungry(PlainManager):
     """Lets anybody in, whatever they play, as a guest."""
 
-    def register(self, said: Body, response: str, role: str, letter: str) -> Body:
-        meta = said[f"{role}_meta"]
+    def register(self, reply: Body, response: str, role: str, letter: str) -> Body:
+        meta = reply[f"{role}_meta"]
         if "quidditch" in meta["game_types"]:
             return {**STAMP, "message_type": response, "status": "ACCEPTED", "player_id": "P90"}
-        return super().register(said, response, role, letter)
+        return super().register(reply, response, role, letter)
 
 
 class Nostalgic(PlainManager):
-    def register(self, said: Body, response: str, role: str, letter: str) -> Body:
-        if "protocol_version" in said[f"{role}_meta"]:
+    def register(self, reply: Body, response: str, role: str, letter: str) -> Body:
+        if "protocol_version" in reply[f"{role}_meta"]:
             return {**STAMP, "message_type": response, "status": "ACCEPTED", "player_id": "P90"}
-        return super().register(said, response, role, letter)
+        return super().register(reply, response, role, letter)
 
 
 class Refusing(PlainManager):
     """Will have a result only from its friends."""
 
-    def take(self, said: Body) -> Body:
+    def take(self, reply: Body) -> Body:
         self.reported.set()
         raise WrongError("E025")
 
@@ -296,9 +296,9 @@ class Quiet(PlainManager):
 
 def _query_of(kind: str, **wrong: Any) -> type[PlainManager]:
     class Crooked(PlainManager):
-        def query(self, said: Body) -> Body:
-            found = super().query(said)
-            mistaken = said["query_type"] == kind and found["success"]
+        def query(self, reply: Body) -> Body:
+            found = super().query(reply)
+            mistaken = reply["query_type"] == kind and found["success"]
             return {**found, **wrong} if mistaken else found
 
     return Crooked
@@ -316,12 +316,12 @@ def _text(part: bytes) -> Callable[[bytes], bool]:
     return lambda body: part in body
 
 
-def _no_version(self: PlainManager, frame: Body, **said: Any) -> Answer:
-    return Answer(200, json.dumps({"id": frame.get("id"), **said}).encode())
+def _no_version(self: PlainManager, frame: Body, **reply: Any) -> Answer:
+    return Answer(200, json.dumps({"id": frame.get("id"), **reply}).encode())
 
 
-def _string_id(self: PlainManager, frame: Body, **said: Any) -> Answer:
-    return PlainManager.framed(self, {"id": str(frame.get("id"))}, **said)
+def _string_id(self: PlainManager, frame: Body, **reply: Any) -> Answer:
+    return PlainManager.framed(self, {"id": str(frame.get("id"))}, **reply)
 
 
 def _alone(self: PlainManager, players: list[str]) -> list[Body]:

@@ -5,8 +5,8 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from agent_league.transport.exchange import Answer
-from agent_league.transport.http_client import HttpClient
+from agent_league.http.client import HttpClient
+from agent_league.http.exchange import Answer
 
 Body = dict[str, Any]
 STAMP = {"protocol": "league.v2", "sender": "player:P05", "timestamp": "2025-01-15T10:30:00Z"}
@@ -74,32 +74,34 @@ class PlainPlayer:
         return self.framed(frame, result=result)
 
     async def result(self, frame: Body) -> Body:
-        said = frame["params"]
-        kind = str(said.get("message_type"))
+        message = frame["params"]
+        kind = str(message.get("message_type"))
         if kind in NOTICES:
             return {"status": "ok"}
         if kind not in FIELDS:
             raise RefusalError("method not found")
-        return self.reply(said)
+        return self.reply(message)
 
-    def reply(self, said: Body) -> Body:
-        copied = {key: said[key] for key in ("match_id", "conversation_id", "auth_token")}
+    def reply(self, message: Body) -> Body:
+        copied = {key: message[key] for key in ("match_id", "conversation_id", "auth_token")}
         own = {"sender": f"player:{self.name}", "player_id": self.name}
-        made = {**STAMP, **copied, **FIELDS[said["message_type"]], **own}
+        made = {**STAMP, **copied, **FIELDS[message["message_type"]], **own}
         if "accept" in made:
-            made["accept"] = said["game_type"] == "even_odd"
+            made["accept"] = message["game_type"] == "even_odd"
         return made
 
-    def framed(self, frame: Body, **said: Any) -> Answer:
-        return Answer(200, json.dumps({"jsonrpc": "2.0", "id": frame.get("id"), **said}).encode())
+    def framed(self, frame: Body, **message: Any) -> Answer:
+        return Answer(
+            200, json.dumps({"jsonrpc": "2.0", "id": frame.get("id"), **message}).encode()
+        )
 
 
 def replying(kind: str, **wrong: Any) -> type[PlainPlayer]:
     """Return a player whose replies to *kind* have these fields; None leaves one out."""
 
     class Crooked(PlainPlayer):
-        def reply(self, said: Body) -> Body:
-            made = {**super().reply(said), **(wrong if said["message_type"] == kind else {})}
+        def reply(self, message: Body) -> Body:
+            made = {**super().reply(message), **(wrong if message["message_type"] == kind else {})}
             return {key: value for key, value in made.items() if value is not None}
 
     return Crooked
@@ -109,8 +111,8 @@ def framing(**wrong: Any) -> type[PlainPlayer]:
     """Return a player whose frames have these members; None leaves one out."""
 
     class Crooked(PlainPlayer):
-        def framed(self, frame: Body, **said: Any) -> Answer:
-            made = {"jsonrpc": "2.0", "id": frame.get("id"), **said, **wrong}
+        def framed(self, frame: Body, **message: Any) -> Answer:
+            made = {"jsonrpc": "2.0", "id": frame.get("id"), **message, **wrong}
             left = {key: value for key, value in made.items() if value is not None}
             return Answer(200, json.dumps(left).encode())
 
@@ -184,8 +186,8 @@ class Webpage(PlainPlayer):
 class Counting(PlainPlayer):
     """Answers every id with a string."""
 
-    def framed(self, frame: Body, **said: Any) -> Answer:
-        return super().framed({"id": str(frame.get("id"))}, **said)
+    def framed(self, frame: Body, **message: Any) -> Answer:
+        return super().framed({"id": str(frame.get("id"))}, **message)
 
 
 class Obliging(PlainPlayer):
@@ -214,8 +216,8 @@ class Deaf(PlainPlayer):
 class Careless(PlainPlayer):
     """Does not miss what is missing."""
 
-    def reply(self, said: Body) -> Body:
-        return super().reply({"match_id": "R0M0", **said})
+    def reply(self, message: Body) -> Body:
+        return super().reply({"match_id": "R0M0", **message})
 
 
 class Fragile(PlainPlayer):
@@ -228,15 +230,15 @@ class Fragile(PlainPlayer):
 class Greedy(PlainPlayer):
     """Plays anything."""
 
-    def reply(self, said: Body) -> Body:
-        return super().reply({**said, "game_type": "even_odd"})
+    def reply(self, message: Body) -> Body:
+        return super().reply({**message, "game_type": "even_odd"})
 
 
 class Ascii(PlainPlayer):
     """Drops what it cannot spell."""
 
-    def reply(self, said: Body) -> Body:
-        made = super().reply(said)
+    def reply(self, message: Body) -> Body:
+        made = super().reply(message)
         return {
             **made,
             "conversation_id": made["conversation_id"].encode("ascii", "ignore").decode(),
@@ -248,8 +250,8 @@ class Fickle(PlainPlayer):
 
     asked = 0
 
-    def reply(self, said: Body) -> Body:
-        made = super().reply(said)
+    def reply(self, message: Body) -> Body:
+        made = super().reply(message)
         self.asked += 1
         if "parity_choice" in made:
             made["parity_choice"] = ("even", "odd")[self.asked % 2]
@@ -263,11 +265,11 @@ class Bored(PlainPlayer):
         self.over: set[str] = set()
 
     async def result(self, frame: Body) -> Body:
-        said = frame["params"]
-        if said.get("message_type") == "GAME_OVER":
-            if said["match_id"] in self.over:
+        message = frame["params"]
+        if message.get("message_type") == "GAME_OVER":
+            if message["match_id"] in self.over:
                 raise RefusalError("you said so")
-            self.over.add(said["match_id"])
+            self.over.add(message["match_id"])
         return await super().result(frame)
 
 
@@ -293,7 +295,7 @@ class Tired(PlainPlayer):
 
 
 def _is(kind: str) -> Callable[[Body], bool]:
-    return lambda said: said.get("message_type") == kind
+    return lambda message: message.get("message_type") == kind
 
 
 INVITED, CALLED = "GAME_INVITATION", "CHOOSE_PARITY_CALL"
@@ -306,7 +308,7 @@ CROOKED: Mapping[str, Callable[[], PlainPlayer]] = {
     "frame.missing-field": Careless,
     "frame.wrong-case": silent_on(_is("choose_parity_call")),
     "frame.non-utc-time": Fragile,
-    "frame.huge-body": silent_on(lambda said: "padding" in said),
+    "frame.huge-body": silent_on(lambda message: "padding" in message),
     "frame.tool-name": Capital,
     "register.message": Nesting,
     "register.envelope": Unstamped,

@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping
 from itertools import count
 from typing import Any
 
-from agent_league.clock import system_clock, written
-from agent_league.transport.exchange import Answer
-from agent_league.transport.failures import NoAnswerError
-from agent_league.transport.http_client import HttpClient
+from agent_league.clock import format_time, system_clock
+from agent_league.http.client import HttpClient
+from agent_league.http.exchange import Answer
+from agent_league.protocol.failures import NoAnswerError
 from check.crooked_player import RefusalError
 
 Body = dict[str, Any]
@@ -45,16 +45,16 @@ class PlainReferee:
             return self.framed(frame, error={"code": -32601, "message": str(error)})
         return self.framed(frame, result=result)
 
-    def framed(self, frame: Body, **said: Any) -> Answer:
-        return Answer(200, json.dumps({"jsonrpc": "2.0", "id": frame.get("id"), **said}).encode())
+    def framed(self, frame: Body, **reply: Any) -> Answer:
+        return Answer(200, json.dumps({"jsonrpc": "2.0", "id": frame.get("id"), **reply}).encode())
 
     async def result(self, frame: Body) -> Body:
-        said = frame["params"]
-        if said.get("message_type") not in KNOWN:
+        reply = frame["params"]
+        if reply.get("message_type") not in KNOWN:
             raise RefusalError("method not found")
-        if said["message_type"] != "START_MATCH":
+        if reply["message_type"] != "START_MATCH":
             return {"status": "ok"}
-        order = {key: said[key] for key in NEEDED}
+        order = {key: reply[key] for key in NEEDED}
         fits = self.knows(order["game_type"])
         if fits and order["match_id"] not in self.running:
             self.begin(order)
@@ -82,7 +82,7 @@ class PlainReferee:
         return {
             "protocol": "league.v2",
             "sender": f"referee:{self.name}",
-            "timestamp": written(system_clock()),
+            "timestamp": format_time(system_clock()),
             "conversation_id": self.conversation(order),
             "match_id": order["match_id"],
         }
@@ -140,8 +140,8 @@ class PlainReferee:
         }
         for attempt in range(self.attempts()):
             try:
-                said = await self.post(me["endpoint"], message, JOIN_WAIT)
-                return said.get("accept") is True
+                reply = await self.post(me["endpoint"], message, JOIN_WAIT)
+                return reply.get("accept") is True
             except NoAnswerError:
                 await self.complain(order, seat, "E001", attempt + 1)
         return False
@@ -177,9 +177,9 @@ class PlainReferee:
             "deadline": "2099-01-01T00:00:00Z",
         }
         for attempt in range(self.chances()):
-            said = (await self.post(me["endpoint"], message)).get("parity_choice")
-            if said in ("even", "odd"):
-                return str(said)
+            reply = (await self.post(me["endpoint"], message)).get("parity_choice")
+            if reply in ("even", "odd"):
+                return str(reply)
             await self.complain(order, seat, "E004", attempt + 1)
         return None
 
@@ -278,8 +278,8 @@ def ending(**wrong: Any) -> type[PlainReferee]:
 
 def framing(change: Callable[[Body, Body], Body]) -> type[PlainReferee]:
     class Crooked(PlainReferee):
-        def framed(self, frame: Body, **said: Any) -> Answer:
-            made = change(frame, {"jsonrpc": "2.0", "id": frame.get("id"), **said})
+        def framed(self, frame: Body, **reply: Any) -> Answer:
+            made = change(frame, {"jsonrpc": "2.0", "id": frame.get("id"), **reply})
             return Answer(200, json.dumps(made).encode())
 
     return Crooked

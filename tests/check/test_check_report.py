@@ -1,19 +1,29 @@
 """How the findings are told: the score, the documents, and no secret in any of them."""
 
 import json
+from dataclasses import replace
 from xml.etree import ElementTree as ET
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent_league.check import RULES, Finding, Gravity, Mark, Report, Verdict, document, junit
+from agent_league.check import (
+    RULES,
+    Finding,
+    Gravity,
+    Mark,
+    Report,
+    build_document,
+    build_junit,
+)
 from agent_league.check.exchange import Exchange
-from agent_league.check.masking import shown
-from agent_league.check.report import explained
-from agent_league.check.rule import broken
+from agent_league.check.masking import format_body
+from agent_league.check.observations import PlayerObservations
+from agent_league.check.report import explain
+from agent_league.check.rule import Case
+from agent_league.http.exchange import Answer
 from agent_league.protocol import Role
-from agent_league.transport.exchange import Answer
 
 SECRET = "tok_P01_0123456789abcdef"
 
@@ -24,8 +34,8 @@ def exchange(sent: object, answer: bytes = b"{}") -> Exchange:
 
 
 def finding(gravity: Gravity, mark: Mark = Mark.BROKEN, why: str = "because") -> Finding:
-    rule = next(rule for rule in RULES if rule.gravity is gravity)
-    return Finding(rule, Verdict(mark, why, exchange({"auth_token": SECRET})))
+    rule = next(rule for rule in RULES if rule.requirement.gravity is gravity)
+    return Finding(rule, mark, why, exchange({"auth_token": SECRET}))
 
 
 def report(*findings: Finding) -> Report:
@@ -58,8 +68,12 @@ def test_the_score_says_when_something_was_not_judged() -> None:
 
 def test_no_document_shows_a_token() -> None:
     found = report(finding(Gravity.MAJOR))
-    told = [json.dumps(document(found)), junit(found).decode(), *explained(found.findings[0])]
-    assert [text for text in told if SECRET in text] == []
+    notices = [
+        json.dumps(build_document(found)),
+        build_junit(found).decode(),
+        *explain(found.findings[0]),
+    ]
+    assert [text for text in notices if SECRET in text] == []
 
 
 @pytest.mark.parametrize(
@@ -73,17 +87,21 @@ def test_no_document_shows_a_token() -> None:
 )
 def test_a_body_is_shown_without_its_secrets(body: object) -> None:
     raw = body if isinstance(body, bytes) else json.dumps(body).encode()
-    assert "0123456789" not in shown(raw)
-    assert "tkt_abc" not in shown(raw)
+    assert "0123456789" not in format_body(raw)
+    assert "tkt_abc" not in format_body(raw)
 
 
 def test_a_verdict_does_not_repeat_a_secret() -> None:
-    assert SECRET not in broken(f"got the error {SECRET}").why
+    notices = exchange({})
+    leaky = replace(
+        RULES[0], select=lambda seen: [Case(None, notices)], find_problem=lambda _: SECRET
+    )
+    assert SECRET not in leaky.judge(PlayerObservations()).why
 
 
 @given(st.binary(max_size=2000))
 def test_any_body_is_shown_in_one_short_line(body: bytes) -> None:
-    text = shown(body)
+    text = format_body(body)
     assert "\n" not in text
     assert "\x1b" not in text
     assert len(text) < 700
@@ -91,7 +109,7 @@ def test_any_body_is_shown_in_one_short_line(body: bytes) -> None:
 
 @given(st.text(max_size=80))
 def test_the_junit_document_is_well_formed_whatever_an_agent_says(why: str) -> None:
-    made = junit(
+    made = build_junit(
         report(finding(Gravity.MAJOR, why=why), finding(Gravity.MINOR, Mark.UNJUDGED, why))
     )
     suite = ET.fromstring(made)  # noqa: S314 - we wrote it ourselves

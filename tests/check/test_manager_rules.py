@@ -6,16 +6,17 @@ from typing import Any
 
 import pytest
 
-from agent_league.check import RULES, Mark, Order, Report, checked
-from agent_league.hosting import LOOPBACK, bound, url_of
+from agent_league.check import RULES, CheckOptions, Mark, Report, run_check
+from agent_league.http.server import HttpServer
 from agent_league.protocol import Patience, Role
-from agent_league.transport.http_server import HttpServer
+from agent_league.running.serve import LOOPBACK, bind, url_of
 from check.crooked_manager import CROOKED, PlainManager
 from check.findings import finding_of, marked
 from end_to_end.http_league import HttpLeague
 from scripted import hosted
+from timewarp import run_over_sockets
 
-HASTY = Patience(join=0.4, move=1.0, game_over=0.4, generic=0.5, report=0.5)
+HASTY = Patience(join=1.0, move=1.0, game_over=1.0, generic=1.0, report=1.0)
 OF_MANAGERS = [rule for rule in RULES if Role.LEAGUE in rule.roles]
 
 
@@ -25,17 +26,17 @@ def quiet(doing: str) -> None:
 
 def report_on(manager: PlainManager, *, players: int = 2) -> Report:
     async def main() -> Report:
-        sock = bound(LOOPBACK, 0)
+        sock = bind(LOOPBACK, 0)
         url = url_of(sock)
         server = await HttpServer.start(hosted(manager), sock)
         try:
-            order = Order(url, Role.LEAGUE, patience=HASTY, players=players)
-            return await checked(order, quiet)
+            order = CheckOptions(url, Role.LEAGUE, patience=HASTY, players=players)
+            return await run_check(order, quiet)
         finally:
             await server.close(0.1)
             await manager.close()
 
-    return asyncio.run(main())
+    return run_over_sockets(main())
 
 
 def report_on_ours(players: int, **settings: Any) -> tuple[Report, HttpLeague]:
@@ -43,12 +44,12 @@ def report_on_ours(players: int, **settings: Any) -> tuple[Report, HttpLeague]:
         async with HttpLeague(awaited_players=2, **settings) as league:
             season = asyncio.ensure_future(league.manager.run())
             try:
-                return await checked(Order(league.url, players=players), quiet), league
+                return await run_check(CheckOptions(league.url, players=players), quiet), league
             finally:
                 season.cancel()
                 await asyncio.wait([season])
 
-    return asyncio.run(main())
+    return run_over_sockets(main())
 
 
 def test_our_manager_keeps_every_rule() -> None:
@@ -58,7 +59,7 @@ def test_our_manager_keeps_every_rule() -> None:
     assert marked(report, Mark.UNJUDGED) == []
 
 
-def test_a_strangers_right_manager_keeps_every_rule() -> None:
+def test_a_correct_third_party_manager_keeps_every_rule() -> None:
     report = report_on(PlainManager())
     assert marked(report, Mark.BROKEN) == []
     assert marked(report, Mark.UNJUDGED) == []
@@ -69,7 +70,7 @@ def test_without_consent_nobody_enters_the_league() -> None:
     assert len(league.manager.season.roster.of(Role.PLAYER)) == 0
     assert len(league.manager.season.roster.of(Role.REFEREE)) == 0
     assert report.passed
-    unjudged = finding_of(report, "manager.register.accepted").verdict
+    unjudged = finding_of(report, "manager.register.accepted")
     assert unjudged.mark is Mark.UNJUDGED
     assert "--allow-registration" in unjudged.why
 
@@ -81,7 +82,7 @@ def test_a_league_that_lets_nobody_in_is_not_blamed_for_it() -> None:
 
     report = report_on(Full())
     assert marked(report, Mark.BROKEN) == []
-    assert "Registration closed" in finding_of(report, "manager.register.id").verdict.why
+    assert "Registration closed" in finding_of(report, "manager.register.id").why
 
 
 def test_a_manager_may_ask_its_players_for_what_they_do_not_know() -> None:
@@ -103,6 +104,6 @@ def test_a_manager_may_ask_its_players_for_what_they_do_not_know() -> None:
 def test_a_rule_catches_the_manager_that_breaks_it_and_no_other_rule_does(rule_id: str) -> None:
     report = report_on(CROOKED[rule_id]())
     assert marked(report, Mark.BROKEN) == [rule_id]
-    verdict = finding_of(report, rule_id).verdict
+    verdict = finding_of(report, rule_id)
     assert verdict.why
     assert verdict.proof is not None

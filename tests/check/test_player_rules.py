@@ -4,17 +4,20 @@ import asyncio
 
 import pytest
 
-from agent_league.check import RULES, Mark, Order, Report, checked
-from agent_league.hosting import LOOPBACK, PlayerPlan, bound, url_of
+from agent_league.check import RULES, CheckOptions, Mark, Report, run_check
+from agent_league.http.client import HttpClient
+from agent_league.http.exchange import Answer
+from agent_league.http.server import HttpServer
 from agent_league.protocol import Patience, Role
-from agent_league.transport.exchange import Answer
-from agent_league.transport.http_client import HttpClient
-from agent_league.transport.http_server import HttpServer
+from agent_league.running.serve import LOOPBACK, bind, url_of
+from agent_league.running.specs import AgentSpec, LeagueLink
+from agent_league.serving.site import make_site
 from check.crooked_player import CROOKED, PlainPlayer
 from check.findings import Herald, finding_of, marked
 from scripted import hosted
+from timewarp import run_over_sockets
 
-HASTY = Patience(join=0.4, move=0.4, game_over=0.4, generic=0.4)
+HASTY = Patience(join=1.5, move=1.5, game_over=1.5, generic=1.5)
 OF_PLAYERS = [rule for rule in RULES if Role.PLAYER in rule.roles]
 
 
@@ -22,12 +25,12 @@ def report_on(player: PlainPlayer, role: Role | None = None, *, registers: bool 
     """Check a player over real HTTP."""
 
     async def main() -> Report:
-        sock, herald = bound(LOOPBACK, 0), Herald()
+        sock, herald = bind(LOOPBACK, 0), Herald()
         url = url_of(sock)
         server = await HttpServer.start(hosted(player), sock)
         port = 0 if registers else None
-        order = Order(url, role, games=4, patience=HASTY, league_port=port)
-        check = asyncio.ensure_future(checked(order, herald))
+        order = CheckOptions(url, role, games=4, patience=HASTY, league_port=port)
+        check = asyncio.ensure_future(run_check(order, herald))
         try:
             if registers:
                 await player.register(await herald.league, url)
@@ -35,16 +38,18 @@ def report_on(player: PlainPlayer, role: Role | None = None, *, registers: bool 
         finally:
             await server.close(0.1)
 
-    return asyncio.run(main())
+    return run_over_sockets(main())
 
 
 def test_our_player_keeps_every_rule() -> None:
     async def main() -> Report:
-        sock, wire, herald = bound(LOOPBACK, 0), HttpClient(), Herald()
+        sock, wire, herald = bind(LOOPBACK, 0), HttpClient(), Herald()
         url = url_of(sock)
-        check = asyncio.ensure_future(checked(Order(url, games=50, league_port=0), herald))
-        player = PlayerPlan(await herald.league, url).member(wire)
-        server = await HttpServer.start(player.site(), sock)
+        check = asyncio.ensure_future(run_check(CheckOptions(url, games=50, league_port=0), herald))
+        games = ("even_odd", "tic_tac_toe")
+        spec = AgentSpec(Role.PLAYER, "player", 0, "Player", game_types=games, endpoint=url)
+        player = spec.make_member(wire, LeagueLink(await herald.league))
+        server = await HttpServer.start(make_site(player), sock)
         try:
             await player.register()
             return await check
@@ -53,7 +58,7 @@ def test_our_player_keeps_every_rule() -> None:
             await player.close()
             await wire.close()
 
-    report = asyncio.run(main())
+    report = run_over_sockets(main())
     assert report.role is Role.PLAYER
     assert marked(report, Mark.BROKEN) == []
     assert marked(report, Mark.UNJUDGED) == []
@@ -61,18 +66,33 @@ def test_our_player_keeps_every_rule() -> None:
     assert report.compliance() == (40, "perfect compliance")
 
 
-def test_a_strangers_right_player_keeps_every_rule() -> None:
+def test_a_correct_third_party_player_keeps_every_rule() -> None:
     report = report_on(PlainPlayer(), registers=True)
     assert report.role is Role.PLAYER
     assert marked(report, Mark.BROKEN) == []
-    assert marked(report, Mark.UNJUDGED) == []
+    assert marked(report, Mark.UNJUDGED) == ["player.consecutive-games"]  # four are not fifty
+
+
+class SlowReader(PlainPlayer):
+    """Takes a moment to read the id that the league gave it."""
+
+    async def register(self, league: str, url: str) -> None:
+        before = self.name
+        await super().register(league, url)
+        given, self.name = self.name, before
+        asyncio.get_running_loop().call_later(0.05, setattr, self, "name", given)
+
+
+def test_a_player_has_a_moment_to_read_its_id_before_it_is_invited() -> None:
+    report = report_on(SlowReader(), registers=True)
+    assert finding_of(report, "register.id-used").mark is Mark.KEPT
 
 
 def test_a_player_that_does_not_introduce_itself_is_found_out_by_asking() -> None:
     report = report_on(PlainPlayer())
     assert report.role is Role.PLAYER
     registration = [rule.id for rule in OF_PLAYERS if rule.id.startswith("register.")]
-    assert marked(report, Mark.UNJUDGED) == registration
+    assert marked(report, Mark.UNJUDGED) == [*registration, "player.consecutive-games"]
     assert report.passed
 
 
@@ -82,7 +102,7 @@ def test_a_rule_catches_the_player_that_breaks_it_and_no_other_rule_does(rule_id
     report = report_on(CROOKED[rule_id](), Role.PLAYER, registers=registers)
     assert marked(report, Mark.BROKEN) == [rule_id]
     assert not report.passed
-    verdict = finding_of(report, rule_id).verdict
+    verdict = finding_of(report, rule_id)
     assert verdict.why
     assert verdict.proof is not None
 
@@ -97,24 +117,24 @@ def test_a_player_that_bad_input_kills_is_blamed_once_and_costs_no_more_time() -
 
     report = report_on(Mortal(), Role.PLAYER)
     assert marked(report, Mark.BROKEN) == ["frame.non-utc-time"]
-    left = finding_of(report, "player.consecutive-games").verdict
+    left = finding_of(report, "player.consecutive-games")
     assert left.mark is Mark.UNJUDGED
     assert "did not answer any more: bad input" in left.why
 
 
 def test_a_check_that_runs_out_of_time_says_what_it_did_not_judge() -> None:
     async def main() -> Report:
-        sock = bound(LOOPBACK, 0)
+        sock = bind(LOOPBACK, 0)
         server = await HttpServer.start(hosted(CROOKED["player.move.in-time"]()), sock)
         try:
-            order = Order(url_of(sock), Role.PLAYER, timeout=0.2)
-            return await checked(order, lambda doing: None)
+            order = CheckOptions(url_of(sock), Role.PLAYER, timeout=0.2)
+            return await run_check(order, lambda doing: None)
         finally:
             await server.close(0.1)
 
-    report = asyncio.run(main())
+    report = run_over_sockets(main())
     assert marked(report, Mark.BROKEN) == []
-    assert finding_of(report, "player.move.in-time").verdict.why == "the check ran out of time"
+    assert finding_of(report, "player.move.in-time").why == "the check ran out of time"
     assert finding_of(report, "player.join-ack.accept").mark is Mark.KEPT
 
 

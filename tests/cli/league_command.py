@@ -1,36 +1,69 @@
-"""The command `league` as a person runs it: a process, its output, its exit code."""
+"""The command `league` as a person runs it, in threads of the test: its output, its exit code.
+
+`cli.league_process` runs it in real processes, for what only a process can show.
+"""
 
 import json
 import os
 import subprocess
-import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, Protocol
+from unittest import mock
 
-COMMAND = [sys.executable, "-m", "agent_league"]
-# A test runner's workers ignore Ctrl-C, and their children would ignore it too.
-HEARING_CTRL_C = (
-    "import os, signal, sys; signal.signal(signal.SIGINT, signal.SIG_DFL); "
-    "os.execv(sys.executable, [sys.executable, '-m', 'agent_league', *sys.argv[1:]])"
-)
-PLAIN = {**os.environ, "NO_COLOR": "1", "COLUMNS": "200", "TERM": "dumb"}
+from agent_league.cli import main
+from cli.in_threads import Program, programs_in_threads
+
+TERMINAL = {"NO_COLOR": "1", "COLUMNS": "200", "TERM": "dumb"}
+
+
+@contextmanager
+def folder(path: Path | None) -> Iterator[None]:
+    """Be in *path*, or in an empty folder, unless a program runs that is in one already."""
+    with ExitStack() as stack:
+        if _running or path is not None:
+            found = str(path or Path.cwd())
+        else:
+            found = stack.enter_context(TemporaryDirectory(ignore_cleanup_errors=True))
+        before = Path.cwd()
+        os.chdir(found)
+        try:
+            yield
+        finally:
+            os.chdir(before)
+
+
+_running: list[Program] = []
+
+
+@contextmanager
+def running(*arguments: str, cwd: Path | None = None, encoding: str = "utf-8") -> Iterator[Program]:
+    """Run the command beside the test; interrupt it if the test ends first.
+
+    It runs in *cwd* or in an empty folder, which it shares with the commands run meanwhile.
+    """
+    program = Program(lambda: main(arguments), encoding=encoding)
+    with folder(cwd), ExitStack() as stack:
+        if not _running:
+            stack.enter_context(programs_in_threads())
+            stack.enter_context(mock.patch.dict(os.environ, TERMINAL))
+        _running.append(program)
+        program.thread.start()
+        try:
+            yield program
+        finally:
+            program.interrupt()
+            program.thread.join()
+            _running.remove(program)
 
 
 def league(*arguments: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
-    """Run the command to its end, in *cwd* or in a folder of its own."""
-    with TemporaryDirectory() as empty:
-        return subprocess.run(
-            [*COMMAND, *arguments],
-            capture_output=True,
-            text=True,
-            timeout=50,
-            env=PLAIN,
-            cwd=cwd or empty,
-            check=False,
-        )
+    """Run the command to its end, in *cwd* or in an empty folder."""
+    with running(*arguments, cwd=cwd) as program:
+        stdout, stderr = program.communicate()
+    return subprocess.CompletedProcess(arguments, program.returncode or 0, stdout, stderr)
 
 
 def document(*arguments: str) -> dict[str, Any]:
@@ -41,30 +74,16 @@ def document(*arguments: str) -> dict[str, Any]:
     return found
 
 
-@contextmanager
-def running(*arguments: str) -> Iterator[subprocess.Popen[str]]:
-    """Run the command beside the test, in a folder of its own; kill it if the test ends first."""
-    with TemporaryDirectory(ignore_cleanup_errors=True) as empty:
-        process = subprocess.Popen(
-            [sys.executable, "-c", HEARING_CTRL_C, *arguments],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            stdin=subprocess.DEVNULL,
-            text=True,
-            env=PLAIN,
-            cwd=empty,
-        )
-        try:
-            yield process
-        finally:
-            process.kill()
-            process.communicate()
+class Printing(Protocol):
+    """A command that runs, in a thread or in a process."""
+
+    @property
+    def stderr(self) -> Any: ...
 
 
-def line_with(process: subprocess.Popen[str], text: str) -> str:
+def line_with(program: Printing, text: str) -> str:
     """Return the next line on stderr that has *text* in it."""
-    assert process.stderr is not None
-    for line in process.stderr:
+    for line in program.stderr:
         if text in line:
-            return line
-    raise AssertionError(f"it ended without saying {text!r}")
+            return str(line)
+    raise AssertionError(f"it ended without printing {text!r}")

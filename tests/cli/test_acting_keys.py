@@ -5,15 +5,12 @@ import re
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import pytest
 
-from agent_league.cli.lineup import Files
-from agent_league.cli.play import Wanted, lined_up
-from agent_league.cli.terms import terms
-from agent_league.local import LocalPlan
-from agent_league.sdk import ConfigError
-from sdk.test_files_page import PAGE, SECTIONS, documented, keys
+from agent_league.files import ConfigError
+from agent_league.protocol import Role
+from agent_league.running.lineup import ConfigFiles, Lineup
+from files.test_files_page import PAGE, SECTIONS, documented, keys
 
 LEAGUE = "league_2025_even_odd"
 ENTRY = {"display_name": "Known", "version": "1.0.0", "game_types": ["even_odd"]}
@@ -61,6 +58,8 @@ OTHERWISE: dict[str, Any] = {
     "guests.move_timeout_sec": 7,
     "guests.presence_timeout_sec": 7,
     "guests.farewell_sec": 7,
+    "guests.linger_sec": 3,
+    "guests.rejoin_sec": 5,
     "retry_policy.base_delay_sec": 7,
     "retry_policy.backoff_strategy": "fixed",
     "retry_policy.jitter": True,
@@ -139,23 +138,15 @@ def put(shared: Path, file: str, body: dict[str, Any]) -> None:
 
 def what_is_run(shared: Path) -> str:
     """Return all that the commands take from the files before they start anything."""
-    files = Files.read(shared)
+    files = ConfigFiles(shared)
     try:
-        base = terms("seed", None, shared, files.system.default_league_id)
+        base = files.make_settings(None, "seed")
     except ConfigError as error:
         return str(error)
-    plan = lined_up(files, base, Wanted())
-    alone = (files.one_referee("REF09"), files.one_player("P09"), files.league_url)
-    return repr((plan, alone, files.patience, files.retry))
-
-
-def every_key() -> list[tuple[str, str, str]]:
-    return [
-        (section, agent, key)
-        for section, kinds in SECTIONS.items()
-        for agent, kind in kinds.items()
-        for key, _ in keys(kind)
-    ]
+    spec = files.make_spec(base, Lineup())
+    alone = (files.find_agent(Role.REFEREE, "REF09"), files.find_agent(Role.PLAYER, "P09"))
+    name = files.player.display_name
+    return repr((spec, alone, name, files.make_link(files.league_url)))
 
 
 def for_readers(section: str, agent: str, key: str) -> bool:
@@ -164,18 +155,23 @@ def for_readers(section: str, agent: str, key: str) -> bool:
     return (agent, key) in marked
 
 
-@pytest.mark.parametrize(("section", "agent", "key"), every_key())
+@pytest.mark.parametrize(("section", "agent"), FILES)
 def test_a_key_changes_what_is_run_or_is_marked_as_being_for_readers(
-    tmp_path: Path, section: str, agent: str, key: str
+    tmp_path: Path, section: str, agent: str
 ) -> None:
     file, body = FILES[section, agent]
-    if key in ONE_VALUE:
-        assert for_readers(section, agent, key)
-        return
     put(tmp_path, file, body)
     before = what_is_run(tmp_path)
-    put(tmp_path, file, changed(body, key, OTHERWISE[key]))
-    assert (what_is_run(tmp_path) == before) is for_readers(section, agent, key)
+    for key, _ in keys(SECTIONS[section][agent]):
+        if key not in ONE_VALUE:
+            put(tmp_path, file, changed(body, key, OTHERWISE[key]))
+        without_effect = what_is_run(tmp_path) == before
+        assert (key in ONE_VALUE or without_effect) is for_readers(section, agent, key), key
+
+
+def test_every_kind_of_file_is_tried() -> None:
+    kinds = {(section, agent) for section, kinds in SECTIONS.items() for agent in kinds}
+    assert set(FILES) == kinds
 
 
 def test_the_page_says_what_the_mark_means() -> None:
@@ -185,39 +181,32 @@ def test_the_page_says_what_the_mark_means() -> None:
 def test_flags_win_over_what_the_files_name(tmp_path: Path) -> None:
     put(tmp_path, "agents/agents_config.json", {"players": [{**PLAYER, "strategy": "mirror"}]})
     put(tmp_path, "defaults/player.json", {"strategy": "markov"})
-    files = Files.read(tmp_path)
-    base = terms("seed", None, tmp_path, LEAGUE)
-    assert lined_up(files, base, Wanted()).strategies == ["mirror", "markov"]
-    plan = lined_up(files, base, Wanted(players=3, strategy="random", port_base=9000))
-    assert plan.strategies == ["random"] * 3
-    assert [place.port for place in plan.player_places] == [9101, 9102, 9103]
-    assert [place.agent_id for place in plan.player_places] == ["P01", "P02", "P03"]
+    files = ConfigFiles(tmp_path)
+    base = files.make_settings(LEAGUE)
+    spec = files.make_spec(base, Lineup())
+    assert [player.strategy for player in spec.players] == ["mirror", "markov"]
+    spec = files.make_spec(base, Lineup(players=3, strategy="random", port_base=9000))
+    assert [player.strategy for player in spec.players] == ["random"] * 3
+    assert [player.port for player in spec.players] == [9101, 9102, 9103]
+    assert [player.agent_id for player in spec.players] == ["P01", "P02", "P03"]
 
 
 def test_agents_without_a_name_play_whatever_the_league_plays(tmp_path: Path) -> None:
     put(tmp_path, f"leagues/{LEAGUE}.json", {"league_id": LEAGUE, "game_type": "tic_tac_toe"})
     put(tmp_path, "agents/agents_config.json", {"players": [PLAYER], "referees": [REFEREE]})
-    plan = lined_up(Files.read(tmp_path), terms("seed", None, tmp_path, LEAGUE), Wanted())
-    assert {place.game_types for place in (*plan.referee_places, *plan.player_places)} == {()}
-    assert (len(plan.referee_places), len(plan.player_places)) == (2, 4)
+    files = ConfigFiles(tmp_path)
+    spec = files.make_spec(files.make_settings(LEAGUE), Lineup())
+    assert {agent.game_types for agent in (*spec.referees, *spec.players)} == {()}
+    assert (len(spec.referees), len(spec.players)) == (2, 4)
 
 
 def test_an_agent_that_lives_elsewhere_is_not_started_here(tmp_path: Path) -> None:
     there = {**PLAYER, "default_endpoint": "http://example.org:8101/mcp"}
     put(tmp_path, "agents/agents_config.json", {"players": [there]})
-    assert Files.read(tmp_path).named_players("even_odd") == []
+    assert ConfigFiles(tmp_path).list_local_agents(Role.PLAYER, "even_odd") == []
 
 
 def test_whoever_finds_no_port_in_the_range_takes_any(tmp_path: Path) -> None:
     put(tmp_path, "system.json", {"network": {"default_player_port_range": [9101, 9102]}})
-    places = Files.read(tmp_path).players("even_odd", 3, None)
-    assert [place.port for place in places] == [9101, 9102, 0]
-
-
-def test_a_plan_with_places_is_read_as_it_was_written(tmp_path: Path) -> None:
-    plan = lined_up(Files.read(tmp_path), terms("seed", None, tmp_path, LEAGUE), Wanted())
-    plan.save(tmp_path / "plan.json")
-    read = LocalPlan.load(tmp_path / "plan.json")
-    assert read is not None
-    assert msgspec.json.encode(read.player_places) == msgspec.json.encode(plan.player_places)
-    assert msgspec.json.encode(read.referee_places) == msgspec.json.encode(plan.referee_places)
+    players = ConfigFiles(tmp_path).choose_agents(Role.PLAYER, "even_odd", 3, None)
+    assert [player.port for player in players] == [9101, 9102, 0]

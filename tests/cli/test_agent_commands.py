@@ -39,14 +39,19 @@ def test_agents_started_one_by_one_play_a_league() -> None:
         assert "This is my_league" in wrong.stderr
 
         last = stack.enter_context(running("player", *joined, "--strategy", "markov"))
-        said, _ = manager.communicate(timeout=30)
+        printed, _ = manager.communicate()
         assert manager.returncode == 0
-        assert "Champion: " in said
+        assert "Champion: " in printed
         for member in [*members, last]:
-            assert member.wait(timeout=10) == 0
+            assert member.wait() == 0
+        _, seen = last.communicate()
+        assert (
+            len(re.findall(r"^R\dM1  against P0[12]: (?:won|lost|draw) ", seen, re.MULTILINE)) == 2
+        )
+        assert re.search(r"The league is over: P03 is number [123] with \d points\.", seen)
 
 
-def test_a_league_that_waits_for_strangers_starts_when_enough_have_come() -> None:
+def test_a_league_that_waits_for_other_agents_starts_when_enough_have_come() -> None:
     with ExitStack() as stack:
         start = stack.enter_context(
             running("start", "--players", "2", "--port-base", "0", "--referees", "1")
@@ -56,9 +61,12 @@ def test_a_league_that_waits_for_strangers_starts_when_enough_have_come() -> Non
         line_with(first, "P01 is in")
         assert league("standings", "--league", url).returncode == 0
         stack.enter_context(running("player", "--port", "0", "--league", url))
-        said, _ = start.communicate(timeout=30)
+        reply, more = start.communicate()
         assert start.returncode == 0
-        assert "Champion: " in said
+        assert "Champion: " in reply
+        assert "league grade league_2025_even_odd > grades.csv" in more
+        assert "league export league_2025_even_odd --format csv" in more
+        assert "exactly this league" not in more
 
 
 def test_a_running_league_answers_the_four_questions() -> None:
@@ -70,7 +78,8 @@ def test_a_running_league_answers_the_four_questions() -> None:
             player = running("player", "--port", "0", "--league", url, *thinking)
             line_with(stack.enter_context(player), f"P0{number} is in")
         base = url.removesuffix("/mcp")
-        assert document("standings", "--league", base, "--json")["standings"] == []
+        table = document("standings", "--league", base, "--json")["standings"]
+        assert [(row["player_id"], row["points"]) for row in table] == [("P01", 0), ("P02", 0)]
         assert document("schedule", "--league", base, "--json")["rounds"] == []
         stats = document("stats", "P02", "--league", base, "--json")
         assert stats["player_id"] == "P02"
@@ -92,8 +101,11 @@ def test_a_running_league_answers_the_four_questions() -> None:
         ("referee", "--port", "0"),
     ],
 )
-def test_a_missing_manager_is_said_so(arguments: tuple[str, ...]) -> None:
-    done = league(*arguments, "--league", "http://127.0.0.1:9/mcp")
+def test_a_missing_manager_is_said_so(arguments: tuple[str, ...], tmp_path: Path) -> None:
+    file = tmp_path / "SHARED/config/system.json"
+    file.parent.mkdir(parents=True)
+    file.write_text('{"retry_policy": {"base_delay_sec": 0.01}}', encoding="utf-8")
+    done = league(*arguments, "--league", "http://127.0.0.1:9/mcp", cwd=tmp_path)
     assert done.returncode == 4
     assert "error: 127.0.0.1:9 refused the connection" in done.stderr
     assert "hint: is a league running there?" in done.stderr

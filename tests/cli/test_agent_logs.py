@@ -1,7 +1,6 @@
 """The logs of a folder: one for each agent, and one of the command that runs them."""
 
 import json
-import signal
 from pathlib import Path
 from typing import Any
 
@@ -41,10 +40,10 @@ def test_every_agent_has_a_log_with_the_keys_of_the_protocol(logs: Path) -> None
 
 
 def test_a_player_logs_that_it_joined_its_results_and_the_end(logs: Path) -> None:
-    told = [entry for entry in lines(logs / "agents/P01.log.jsonl") if entry["level"] == "INFO"]
-    kinds = [entry["event_type"] for entry in told]
+    notices = [entry for entry in lines(logs / "agents/P01.log.jsonl") if entry["level"] == "INFO"]
+    kinds = [entry["event_type"] for entry in notices]
     assert kinds == ["REGISTERED", "MATCH_OVER", "MATCH_OVER", "LEAGUE_COMPLETED"]
-    assert {entry["opponent"] for entry in told[1:3]} == {"P02", "P03"}
+    assert {entry["opponent"] for entry in notices[1:3]} == {"P02", "P03"}
 
 
 def test_the_referees_log_every_match_once(logs: Path) -> None:
@@ -54,13 +53,16 @@ def test_the_referees_log_every_match_once(logs: Path) -> None:
 
 
 def test_every_message_is_there_for_whoever_debugs_and_no_token_in_any(logs: Path) -> None:
-    told = lines(logs / "agents/P01.log.jsonl")
-    heard = {
-        entry["message"]["message_type"]
-        for entry in told
-        if entry["event_type"] == "MESSAGE_RECEIVED"
-    }
-    assert {"GAME_INVITATION", "CHOOSE_PARITY_CALL", "GAME_OVER"} <= heard
+    notices = lines(logs / "agents/P01.log.jsonl")
+    received = [one["message"] for one in notices if one["event_type"] == "MESSAGE_RECEIVED"]
+    arrived = {message.get("message_type") for message in received}
+    assert {"GAME_INVITATION", "CHOOSE_PARITY_CALL", "GAME_OVER"} <= arrived
+    sent = [one["message"] for one in notices if one["event_type"] == "REPLY_SENT"]
+    assert len(sent) == len(received)
+    assert "GAME_JOIN_ACK" in {message.get("message_type") for message in sent}
+    referee = lines(logs / "agents/REF01.log.jsonl")
+    replies = [one["message"] for one in referee if one["event_type"] == "REPLY_RECEIVED"]
+    assert {"GAME_JOIN_ACK", "CHOOSE_PARITY_RESPONSE"} <= {r.get("message_type") for r in replies}
     assert events(logs / "agents/REF01.log.jsonl").count("MESSAGE_SENT") > 0
     for file in logs.rglob("*.jsonl"):
         body = file.read_text(encoding="utf-8")
@@ -69,10 +71,10 @@ def test_every_message_is_there_for_whoever_debugs_and_no_token_in_any(logs: Pat
 
 
 def test_the_orchestrator_logs_who_was_started_and_how_it_went(logs: Path) -> None:
-    told = events(logs / "system/orchestrator.log.jsonl")
-    assert told[:6] == ["AGENT_STARTED"] * 5 + ["LEAGUE_OPENED"]
-    assert told.count("AGENT_ENDED") == 5
-    course = [kind for kind in told if kind.startswith("LEAGUE_")]
+    notices = events(logs / "system/orchestrator.log.jsonl")
+    assert notices[:6] == ["LEAGUE_OPENED"] + ["AGENT_STARTED"] * 5
+    assert notices.count("AGENT_ENDED") == 5
+    course = [kind for kind in notices if kind.startswith("LEAGUE_")]
     assert course == ["LEAGUE_OPENED", "LEAGUE_BEGUN", "LEAGUE_ENDED", "LEAGUE_DRAINED"]
 
 
@@ -105,7 +107,7 @@ def test_an_interruption_is_logged_and_so_is_what_follows(tmp_path: Path) -> Non
     arguments = ("manager", "--port", "0", "--players", "2", "--shared", str(shared))
     with running(*arguments) as manager:
         line_with(manager, "Waiting for 2 players")
-        manager.send_signal(signal.SIGINT)
-        assert manager.wait(timeout=20) == 130
-    told = events(shared / "logs/system/orchestrator.log.jsonl")
-    assert told == ["LEAGUE_OPENED", "LEAGUE_INTERRUPTED"]
+        manager.interrupt()
+        assert manager.wait() == 130
+    notices = events(shared / "logs/system/orchestrator.log.jsonl")
+    assert notices == ["LEAGUE_OPENED", "LEAGUE_INTERRUPTED"]

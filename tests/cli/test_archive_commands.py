@@ -3,11 +3,8 @@
 import csv
 import io
 import json
-import os
 import re
 import shutil
-import signal
-import subprocess
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -16,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from agent_league.cli.archive import cell
-from cli.league_command import COMMAND, PLAIN, document, league, line_with, running
+from agent_league.cli.console import format_cell
+from cli.league_command import document, league, line_with, running
 
 FIRST = "league_2025_even_odd"
 
@@ -57,8 +54,8 @@ def test_a_match_is_shown_in_its_order_with_the_times(archive: Archive) -> None:
     assert [int(offset) for offset, *_ in shown] == sorted(int(offset) for offset, *_ in shown)
     assert shown[0][0] == "0"
     for player in ("player:P01", "player:P02"):
-        said = [kind for _, one, other, kind, _ in shown if player in (one, other)]
-        assert said == [
+        reply = [kind for _, one, other, kind, _ in shown if player in (one, other)]
+        assert reply == [
             "GAME_INVITATION",
             "GAME_JOIN_ACK",
             "CHOOSE_PARITY_CALL",
@@ -70,37 +67,41 @@ def test_a_match_is_shown_in_its_order_with_the_times(archive: Archive) -> None:
 
 
 def test_the_document_has_every_message_in_full(archive: Archive) -> None:
-    told = json.loads(archive.run("replay", "R2M1", "--league", FIRST, "--json"))
-    assert (told["schema_version"], told["league_id"], told["match_id"]) == (1, FIRST, "R2M1")
-    assert len(told["messages"]) == 12
+    notices = json.loads(archive.run("replay", "R2M1", "--league", FIRST, "--json"))
+    assert (notices["schema_version"], notices["league_id"], notices["match_id"]) == (
+        1,
+        FIRST,
+        "R2M1",
+    )
+    assert len(notices["messages"]) == 12
     (match,) = [one for one in archive.played["matches"] if one["match_id"] == "R2M1"]
-    said = [entry["message"] for entry in told["messages"]]
-    choices = {one["player_id"]: one["parity_choice"] for one in said if "parity_choice" in one}
+    reply = [entry["message"] for entry in notices["messages"]]
+    choices = {one["player_id"]: one["parity_choice"] for one in reply if "parity_choice" in one}
     assert choices == match["choices"]
-    results = [one["game_result"] for one in said if "game_result" in one]
+    results = [one["game_result"] for one in reply if "game_result" in one]
     assert [one["drawn_number"] for one in results] == [match["drawn_number"]] * 2
-    for message in said:
+    for message in reply:
         if "message_type" in message:
             assert {"protocol", "sender", "timestamp", "conversation_id"} <= set(message)
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "reply"),
     [
-        (("replay", "R9M9"), "nothing is known of what was said in R9M9"),
-        (("replay", "R1M1", "--league", "nope"), "there is no league 'nope' here"),
-        (("log", "nope"), "there is no league 'nope' here"),
+        (("replay", "R9M9"), "there is no transcript of R9M9"),
+        (("replay", "R1M1", "--league", "nope"), "there is no league 'nope' in "),
+        (("log", "nope"), "there is no league 'nope' in "),
         (("log", "--grep", "["), "--grep [: unterminated character set"),
-        (("export", "nope"), "there is no league 'nope' here"),
+        (("export", "nope"), "there is no league 'nope' in "),
         (("export", "--format", "xml"), "xml"),
     ],
 )
 def test_what_is_not_there_is_said_so(
-    archive: Archive, arguments: tuple[str, ...], said: str
+    archive: Archive, arguments: tuple[str, ...], reply: str
 ) -> None:
     done = league(*arguments, *archive.here)
     assert done.returncode == 2
-    assert said in done.stderr
+    assert reply in done.stderr
     assert "Traceback" not in done.stderr
 
 
@@ -108,7 +109,7 @@ def test_an_empty_folder_has_no_league_and_stays_empty(tmp_path: Path) -> None:
     for command in (("log",), ("export",), ("replay", "R1M1")):
         done = league(*command, cwd=tmp_path)
         assert done.returncode == 2
-        assert "error: there is no league here\nhint: there are: none\n" in done.stderr
+        assert "error: there is no league in SHARED\nhint: league play starts one" in done.stderr
     assert list(tmp_path.iterdir()) == []
 
 
@@ -143,46 +144,35 @@ def test_one_who_follows_a_running_league_is_let_go_at_its_end(tmp_path: Path) -
         assert following.poll() is None
         for member in ("referee", "player", "player"):
             stack.enter_context(running(member, "--port", "0", "--league", url))
-        said, _ = following.communicate(timeout=20)
+        reply, _ = following.communicate()
         assert following.returncode == 0
-    kinds = [line.split()[2] for line in said.splitlines()]
+    kinds = [line.split()[2] for line in reply.splitlines()]
     assert kinds == ["season_started", "match_ended", "season_ended"]
-
-
-def test_one_who_follows_can_stop_with_ctrl_c(tmp_path: Path) -> None:
-    here = ("--shared", str(tmp_path))
-    with running("manager", "--port", "0", *here) as manager:
-        line_with(manager, "Waiting")
-        with running("log", "--follow", *here) as following:
-            assert following.stdout is not None
-            assert "season_opened" in following.stdout.readline()
-            following.send_signal(signal.SIGINT)
-            _, said = following.communicate(timeout=10)
-    assert following.returncode == 130
-    assert "Traceback" not in said
 
 
 # Export
 
 
-def without_time(told: dict[str, Any]) -> dict[str, Any]:
-    return {**told, "totals": {**told["totals"], "seconds_playing": None}}
+def without_time(notices: dict[str, Any]) -> dict[str, Any]:
+    return {**notices, "totals": {**notices["totals"], "seconds_playing": None}}
 
 
 def test_the_exported_document_is_what_was_printed_when_it_was_played(archive: Archive) -> None:
-    told = json.loads(archive.run("export", "--format", "json"))
-    assert without_time(told) == without_time(archive.played)
+    notices = json.loads(archive.run("export", "--format", "json"))
+    assert without_time(notices) == without_time(archive.played)
 
 
 def test_the_exported_table_has_a_row_for_each_match(archive: Archive) -> None:
     rows = list(csv.DictReader(io.StringIO(archive.run("export", "--format", "csv"))))
     assert [row["match_id"] for row in rows] == [m["match_id"] for m in archive.played["matches"]]
     for row, match in zip(rows, archive.played["matches"], strict=True):
-        assert list(row) == list(match)
-        assert json.loads(row["players"]) == match["players"]
-        assert json.loads(row["choices"]) == match["choices"]
-        assert int(row["drawn_number"]) == match["drawn_number"]
-        assert row["winner"] == (match["winner"] or "")
+        choices = {row["player_A_id"]: row["choice_A"], row["player_B_id"]: row["choice_B"]}
+        assert choices == match["choices"]
+        assert row["winner_id"] == (match["winner"] or "")
+        assert row["winner"] in ("", row["player_A"], row["player_B"])
+        assert row["player_A"].startswith(("Alpha", "Beta", "Gamma", "Delta"))
+        assert row["started_at"] <= row["ended_at"]
+        assert not any(cell.startswith(("[", "{")) for cell in row.values())
 
 
 def test_the_exported_lines_are_the_events(archive: Archive) -> None:
@@ -193,7 +183,7 @@ def test_the_exported_lines_are_the_events(archive: Archive) -> None:
 
 @pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1"])
 def test_text_that_a_spreadsheet_would_compute_is_quoted(text: str) -> None:
-    assert cell(text) == f"'{text}"
+    assert format_cell(text) == f"'{text}"
 
 
 @pytest.mark.parametrize(
@@ -201,7 +191,7 @@ def test_text_that_a_spreadsheet_would_compute_is_quoted(text: str) -> None:
     [("", ""), ("P01", "P01"), (7, "7"), (None, ""), (["=1"], '["=1"]'), ("a=1", "a=1")],
 )
 def test_other_cells_are_as_they_are(value: Any, written: str) -> None:
-    assert cell(value) == written
+    assert format_cell(value) == written
 
 
 def contents(folder: Path) -> dict[str, bytes]:
@@ -218,42 +208,6 @@ def test_deleted_files_are_made_again_byte_for_byte(archive: Archive) -> None:
     assert contents(data) == before
     archive.run("export", FIRST, "--format", "files")
     assert contents(data) == before
-
-
-# Pipes that nobody reads
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ("log",),
-        ("replay", "R1M1"),
-        ("replay", "R1M1", "--json"),
-        ("export", "--format", "csv"),
-        ("export", "--format", "jsonl"),
-        ("export", "--format", "json"),
-        ("leagues",),
-        ("leagues", "--json"),
-    ],
-)
-def test_a_closed_pipe_is_no_reason_to_complain(
-    archive: Archive, arguments: tuple[str, ...]
-) -> None:
-    reading, writing = os.pipe()
-    os.close(reading)
-    try:
-        done = subprocess.run(
-            [*COMMAND, *arguments, *archive.here],
-            stdout=writing,
-            stderr=subprocess.PIPE,
-            env=PLAIN,
-            timeout=20,
-            check=False,
-        )
-    finally:
-        os.close(writing)
-    assert done.stderr == b""
-    assert done.returncode in {0, 1}  # tables are printed by Rich, which ends with 1
 
 
 # Secrets

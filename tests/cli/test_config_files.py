@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from agent_league.sdk import ConfigLoader
-from cli.league_command import PLAIN, document, league, line_with, running
+from agent_league.files import ConfigLoader
+from cli.league_command import document, league, line_with, running
 
 FIRST = "league_2025_even_odd"
 QUICK = ("--players", "2", "--port-base", "0", "--json")
@@ -62,7 +62,7 @@ def test_init_leaves_alone_what_is_there(shared: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("file", "body", "said"),
+    ("file", "body", "reply"),
     [
         (
             "system.json",
@@ -85,14 +85,14 @@ def test_init_leaves_alone_what_is_there(shared: Path) -> None:
     ],
 )
 def test_a_wrong_file_is_named_with_the_key_and_what_was_meant(
-    shared: Path, file: str, body: dict[str, Any], said: tuple[str, ...]
+    shared: Path, file: str, body: dict[str, Any], reply: tuple[str, ...]
 ) -> None:
     path = written(shared, file, body)
     done = league("play", "--players", "2", "--port-base", "0", "--shared", str(shared))
     assert done.returncode == 2
     assert file in done.stderr
     assert path.name in done.stderr
-    for words in said:
+    for words in reply:
         assert words in done.stderr
     assert "Traceback" not in done.stderr
     assert not (shared / "state").exists()
@@ -110,8 +110,8 @@ def test_the_time_for_a_move_is_what_the_file_says(shared: Path) -> None:
     written(shared, "system.json", {"timeouts": {"move_timeout_sec": 7}})
     played(shared)
     done = league("replay", "R1M1", "--json", "--shared", str(shared))
-    said = [entry["message"] for entry in json.loads(done.stdout)["messages"]]
-    calls = [one for one in said if one.get("message_type") == "CHOOSE_PARITY_CALL"]
+    reply = [entry["message"] for entry in json.loads(done.stdout)["messages"]]
+    calls = [one for one in reply if one.get("message_type") == "CHOOSE_PARITY_CALL"]
     assert len(calls) == 2
     for call in calls:
         window = datetime.fromisoformat(call["deadline"]) - datetime.fromisoformat(
@@ -125,8 +125,8 @@ def test_flags_win_over_the_environment_and_that_over_the_files(
 ) -> None:
     written(shared, f"leagues/{FIRST}.json", {"league_id": FIRST, "legs": 2})
     assert played(shared)["totals"]["matches"] == 2
-    monkeypatch.setitem(PLAIN, "LEAGUE_PLAY_LEGS", "3")
-    monkeypatch.setitem(PLAIN, "LEAGUE_PLAY_SEED", "from outside")
+    monkeypatch.setenv("LEAGUE_PLAY_LEGS", "3")
+    monkeypatch.setenv("LEAGUE_PLAY_SEED", "from outside")
     around = played(shared)
     assert (around["totals"]["matches"], around["seed"]) == (3, "from outside")
     flagged = played(shared, "--legs", "1", "--seed", "flag")

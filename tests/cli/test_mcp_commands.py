@@ -11,13 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from agent_league.cli.endings import Exit
+from agent_league.cli.exit_codes import Exit
 from cli.league_command import document, league, line_with, running
-from mcp_peer import McpHouse, McpPeer, even
+from mcp_peer import McpPeer, ServedMcpPeer, even
 
-pytestmark = pytest.mark.slow
-
-STDIO = Path(__file__).parents[1] / "mcp_client" / "stdio_server.py"
+STDIO = Path(__file__).parents[1] / "dialects" / "stdio_server.py"
 NOBODY = "http://127.0.0.1:9/mcp"
 
 
@@ -27,14 +25,14 @@ def served(server: McpPeer) -> Iterator[str]:
     loop = asyncio.new_event_loop()
     thread = threading.Thread(target=loop.run_forever)
     thread.start()
-    house = McpHouse(server)
+    at_port = ServedMcpPeer(server)
     try:
-        asyncio.run_coroutine_threadsafe(house.__aenter__(), loop).result(10)
-        yield house.url
-        asyncio.run_coroutine_threadsafe(house.__aexit__(), loop).result(10)
+        asyncio.run_coroutine_threadsafe(at_port.__aenter__(), loop).result()
+        yield at_port.url
+        asyncio.run_coroutine_threadsafe(at_port.__aexit__(), loop).result()
     finally:
         loop.call_soon_threadsafe(loop.stop)
-        thread.join(10)
+        thread.join()
         loop.close()
 
 
@@ -59,11 +57,69 @@ def test_two_foreign_servers_play_a_league() -> None:
             running("referee", "--port", "0", *there),
             running("player", "--port", "0", "--mcp-command", command, *there) as player,
         ):
-            said, _ = manager.communicate(timeout=40)
-            player.communicate(timeout=20)
-    assert "Champion" in said
+            reply, _ = manager.communicate()
+            player.communicate()
+    assert "Champion" in reply
     assert player.returncode == 0
     assert [call["match_id"] for call in server.called("choose_parity")] == ["X", "R1M1"]
+
+
+def test_a_server_that_wants_a_token_plays_behind_the_command_that_has_it() -> None:
+    server = McpPeer(token="secret")
+    with served(server) as url, running("manager", "--port", "0", "--players", "2") as manager:
+        there = ("--league", line_with(manager, "Waiting").split()[-1])
+        proof = ("--header", "Authorization: Bearer secret")
+        with (
+            running("referee", "--port", "0", *there),
+            running("player", "--port", "0", "--mcp", url, *proof, *there) as ours,
+            running("player", "--port", "0", "--strategy", "random", *there),
+        ):
+            reply, _ = manager.communicate()
+            ours.communicate()
+    assert "Champion" in reply
+    assert len(server.called("choose_parity")) == 1
+
+
+@pytest.mark.parametrize(
+    ("proof", "reply"),
+    [
+        ((), "HTTP 401: it wants a token"),
+        (("--header", "Authorization: Bearer wrong"), "HTTP 401: it wants a token"),
+        (("--header", "sesame"), "a header is a name, a colon and a value"),
+        (("--header", "Content-Length: 3"), "content-length"),
+    ],
+)
+def test_a_missing_token_is_said_to_be_missing_and_never_shown(
+    proof: tuple[str, ...], reply: str
+) -> None:
+    with served(McpPeer(token="secret")) as url:
+        done = league("player", "--mcp", url, "--league", NOBODY, *proof)
+    assert done.returncode == Exit.USAGE
+    assert reply in done.stderr
+    assert "hint:" in done.stderr
+    assert "wrong" not in done.stderr
+    assert "sesame" not in done.stderr
+
+
+def test_a_tool_that_is_not_listed_is_called_with_a_token() -> None:
+    with running("manager", "--port", "0", "--players", "2") as manager:
+        organiser = ("--token", line_with(manager, "organiser's token").split()[-1])
+        there = ("--league", line_with(manager, "Waiting").split()[-1])
+        joined = json.loads(
+            league("mcp", "call", "LM.join_league", '{"display_name": "Guest"}', *there).stdout
+        )
+        proof = ("--token", joined["auth_token"])
+        waits = '{"max_wait_sec": 0.1}'
+        waited = league("mcp", "call", "LM.wait_for_turn", waits, *there, *proof)
+        assert json.loads(waited.stdout)["status"] == "NO_TURN_YET"
+        query = '{"query_type": "GET_STANDINGS", "query_params": {}}'
+        asked = league("mcp", "call", "LM.league_query", query, *there, *proof)
+        assert json.loads(asked.stdout)["success"]
+        listed = document("mcp", "ls", *there, *organiser, "--json")["agents"][0]["tools"]
+        assert "LM.pause_league" in {tool["name"] for tool in listed}
+        late = league("mcp", "call", "LM.wait_for_turn", *there, *proof, "--timeout", "0.2")
+    assert late.returncode == Exit.UNREACHABLE
+    assert "0.2 s" in late.stderr
 
 
 def test_the_tools_of_a_league_are_shown_as_a_table() -> None:
@@ -80,7 +136,7 @@ def test_the_tools_of_a_league_are_shown_as_a_table() -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said", "code"),
+    ("arguments", "reply", "code"),
     [
         (("player", "--mcp", NOBODY), "no MCP server", Exit.USAGE),
         (("player", "--mcp-command", "no-such-command-at-all"), "no MCP server", Exit.USAGE),
@@ -90,11 +146,11 @@ def test_the_tools_of_a_league_are_shown_as_a_table() -> None:
     ],
 )
 def test_what_cannot_be_done_ends_with_a_sentence_and_a_hint(
-    arguments: tuple[str, ...], said: str, code: Exit
+    arguments: tuple[str, ...], reply: str, code: Exit
 ) -> None:
     done = league(*arguments)
     assert done.returncode == code
-    assert said in done.stderr
+    assert reply in done.stderr
     assert "hint:" in done.stderr
 
 

@@ -1,19 +1,19 @@
-"""`league play`, in real processes over real HTTP."""
+"""`league play`, over real HTTP."""
 
+import io
 import json
-import signal
+import re
+import shlex
 import socket
-from itertools import combinations
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
-import psutil
 import pytest
 
-from cli.league_command import document, league, line_with, running
+from agent_league.cli import main
+from cli.league_command import document, league
 
 ANY_PORTS = ("--port-base", "0")
-THINKING = "import threading\ndef strategy(situation):\n    threading.Event().wait(30)\n"
 
 
 def without_time(played: dict[str, Any]) -> dict[str, Any]:
@@ -40,16 +40,6 @@ def test_the_document_tells_the_whole_league() -> None:
     draws = played["totals"]["draws"]
     points = sum(row["points"] for row in played["standings"])
     assert points == 2 * draws + 3 * (20 - draws)
-
-
-def test_thirty_players_meet_each_other_exactly_once() -> None:
-    arguments = ("--players", "30", "--referees", "2", "--display", "none", "--json")
-    played = document("play", *arguments, *ANY_PORTS)
-    met = sorted(tuple(sorted(match["players"])) for match in played["matches"])
-    players = [f"P{number:02}" for number in range(1, 31)]
-    assert met == list(combinations(players, 2))
-    assert len(met) == 435
-    assert played["totals"]["technical_losses"] == 0
 
 
 def test_people_get_a_table_a_champion_and_what_to_do_next() -> None:
@@ -81,7 +71,8 @@ def test_a_strategy_that_raises_costs_a_logged_move_and_not_the_match(tmp_path: 
     arguments = ("--players", "2", "--strategy", f"{file},always_odd", "--json", *ANY_PORTS)
     done = league("play", *arguments)
     assert json.loads(done.stdout)["totals"]["technical_losses"] == 0
-    assert "raising raised ValueError('no idea'); playing a random legal move" in done.stderr
+    failure = "raised ValueError('no idea') at raising.py:2; playing a random legal move"
+    assert f"P01: strategy raising {failure}\n" in done.stderr
 
 
 def test_a_busy_port_is_named_with_who_holds_it() -> None:
@@ -93,15 +84,15 @@ def test_a_busy_port_is_named_with_who_holds_it() -> None:
         assert done.returncode == 3
         assert f"port {port} is in use by pid" in done.stderr
         assert "hint: choose other ports with --port-base" in done.stderr
-        told = json.loads(league("play", "--port-base", str(port), "--json").stdout)
-        assert told["error"]["code"] == 3
+        notices = json.loads(league("play", "--port-base", str(port), "--json").stdout)
+        assert notices["error"]["code"] == 3
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "reply"),
     [
-        (("play", "--plyers", "4"), "Did you mean --players?"),
-        (("ply",), 'Did you mean "play"?'),
+        (("play", "--plyers", "4"), "did you mean --players?"),
+        (("ply",), "did you mean league play?"),
         (("play", "--players", "1"), "a league needs 2 players"),
         (("play", "--strategy", "nonsense"), "there is no strategy 'nonsense'"),
         (("play", "--strategy", "missing.py"), "there is no file missing.py"),
@@ -111,35 +102,11 @@ def test_a_busy_port_is_named_with_who_holds_it() -> None:
     ],
 )
 def test_a_wrong_call_is_answered_with_what_would_be_right(
-    arguments: tuple[str, ...], said: str
+    arguments: tuple[str, ...], reply: str
 ) -> None:
     done = league(*arguments)
     assert done.returncode == 2
-    assert said in done.stderr
-
-
-def test_ctrl_c_stops_everything_and_says_so(tmp_path: Path) -> None:
-    file = tmp_path / "thinking.py"
-    file.write_text(THINKING)
-    with running("play", "--strategy", str(file), *ANY_PORTS) as process:
-        line_with(process, "P04")
-        family = psutil.Process(process.pid).children(recursive=True)
-        process.send_signal(signal.SIGINT)
-        _, said = process.communicate(timeout=20)
-    assert process.returncode == 130
-    assert "Interrupted. Everything is stopped." in said
-    assert psutil.wait_procs(family, timeout=10)[1] == []
-
-
-def test_nothing_is_left_when_the_league_is_killed(tmp_path: Path) -> None:
-    file = tmp_path / "thinking.py"
-    file.write_text(THINKING)
-    with running("play", "--strategy", str(file), *ANY_PORTS) as process:
-        line_with(process, "P04")
-        family = psutil.Process(process.pid).children(recursive=True)
-        assert len(family) >= 6
-        process.kill()
-        assert psutil.wait_procs(family, timeout=15)[1] == []
+    assert reply in done.stderr
 
 
 def test_a_league_is_played_in_league_v1_with_its_numbers() -> None:
@@ -152,6 +119,63 @@ def test_a_league_is_played_in_league_v1_with_its_numbers() -> None:
     assert max(numbers) > 10
 
 
-def test_the_next_command_plays_the_same_version_again() -> None:
-    done = league("play", "--seed", "7", "--protocol", "league.v1", *ANY_PORTS)
-    assert "league play --seed 7 --protocol league.v1" in done.stderr
+@pytest.mark.parametrize(
+    "flags",
+    [
+        ("--players", "3"),
+        ("--players", "4", "--strategy", "markov,random", "--legs", "2", "--referees", "1"),
+        ("--game", "tic_tac_toe", "--players", "2", "--assign", "round_robin"),
+        ("--strategy", "always_odd", "--players", "2", "--protocol", "league.v1"),
+    ],
+)
+def test_the_next_command_plays_exactly_this_league_again(
+    flags: tuple[str, ...], tmp_path: Path
+) -> None:
+    here = ("--shared", str(tmp_path / "my leagues"))
+    first = league("play", *flags, *ANY_PORTS, *here)
+    (again,) = re.findall(r"^  league (play .*?)  +play exactly", first.stderr, re.MULTILINE)
+    second = league(*shlex.split(again), *ANY_PORTS)
+    assert second.returncode == 0, second.stderr
+    ids = [row["league_id"] for row in document("leagues", "--json", *here)["leagues"]]
+    played = [document("export", one, "--format", "json", *here)["matches"] for one in ids]
+    assert played[0] == played[1]
+
+
+def test_a_league_of_another_game_has_its_name_and_players_that_fit(tmp_path: Path) -> None:
+    flags = ("--game", "tic_tac_toe", "--json", *ANY_PORTS, "--shared", str(tmp_path))
+    played = document("play", *flags)
+    assert played["league_id"] == "league_2025_tic_tac_toe"
+    names = [row["display_name"] for row in played["standings"]]
+    assert not [name for name in names if "always" in name]
+
+
+class Trickle(io.RawIOBase):
+    """A stream that takes only a few bytes at a time."""
+
+    def __init__(self) -> None:
+        self.taken = b""
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any) -> int:
+        self.taken += bytes(data[:1000])
+        return min(1000, len(data))
+
+
+def test_long_output_is_whole_though_stdout_is_unbuffered(monkeypatch: pytest.MonkeyPatch) -> None:
+    raw = Trickle()
+    unbuffered = io.TextIOWrapper(cast(Any, raw), "utf-8", write_through=True)
+    monkeypatch.setattr("sys.stdout", unbuffered)
+    monkeypatch.setattr("signal.signal", lambda *_: None)  # a command that ends ignores Ctrl-C
+    with pytest.raises(SystemExit) as ended:
+        main(["schema"])
+    assert not ended.value.code
+    assert json.loads(raw.taken)["GAME_INVITATION"]
+
+
+def test_the_live_view_shows_the_round_and_the_matches() -> None:
+    done = league("play", "--players", "2", "--display", "rich", *ANY_PORTS)
+    assert done.returncode == 0, done.stderr
+    assert re.search(r"Round 1/1 .* 1/1 matches", done.stderr)
+    assert "  R1M1   Alpha (frequency) [" in done.stderr

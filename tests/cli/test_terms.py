@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from agent_league.cli.terms import terms
+from agent_league.running.lineup import ConfigFiles
 
 
 @pytest.mark.parametrize(
@@ -25,8 +25,9 @@ def test_a_flag_wins_over_a_class_league_and_that_over_a_file(
         file = tmp_path / "config/leagues/cup.json"
         file.parent.mkdir(parents=True)
         file.write_text(f'{{"league_id": "cup", "strictness": "{written}"}}', encoding="utf-8")
-    told = terms("1", 4, tmp_path, "cup", class_league=class_league, strict=strict)
-    assert told.strictness == strictness
+    files = ConfigFiles(tmp_path)
+    settings = files.make_settings("cup", class_league=class_league, strict=strict)
+    assert settings.strictness == strictness
 
 
 @pytest.mark.parametrize(
@@ -44,6 +45,20 @@ def test_a_class_league_admits_league_v1_only_if_its_file_says_so(
     file = tmp_path / "config/leagues/cup.json"
     file.parent.mkdir(parents=True)
     file.write_text(f'{{"league_id": "cup"{written}}}', encoding="utf-8")
-    told = terms("1", 4, tmp_path, "cup", class_league=class_league)
-    assert told.protocols == protocols
-    assert told.options == ({"low": 0, "high": 99} if protocols[0] == "league.v1" else {})
+    settings = ConfigFiles(tmp_path).make_settings("cup", class_league=class_league)
+    assert settings.protocols == protocols
+    assert settings.options == ({"low": 0, "high": 99} if protocols[0] == "league.v1" else {})
+
+
+@pytest.mark.parametrize(
+    ("written", "class_league", "lead"),
+    [("", False, 0), ("", True, 60), (', "announcement_lead_sec": 5', True, 5)],
+)
+def test_a_class_league_waits_as_long_as_its_file_says(
+    tmp_path: Path, written: str, class_league: bool, lead: float
+) -> None:
+    file = tmp_path / "config/leagues/cup.json"
+    file.parent.mkdir(parents=True)
+    file.write_text(f'{{"league_id": "cup"{written}}}', encoding="utf-8")
+    settings = ConfigFiles(tmp_path).make_settings("cup", class_league=class_league)
+    assert settings.announcement_lead == lead

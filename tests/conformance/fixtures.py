@@ -18,8 +18,7 @@ from mcp.server.subscriptions import (
 )
 from mcp.shared.exceptions import MCPError
 
-from agent_league.mcp.offer import Prompt, Resource, Template
-from agent_league.mcp.tools import Caller, InputNeededError, ToolCard
+from agent_league.offer import Caller, InputNeededError, Prompt, Resource, ToolCard
 from agent_league.vocabulary import Json
 
 
@@ -50,12 +49,12 @@ WAIT = 0.05
 """Seconds between two notifications, as the suite wants it."""
 
 
-def text(said: str) -> types.TextContent:
-    return types.TextContent(type="text", text=said)
+def text(reply: str) -> types.TextContent:
+    return types.TextContent(type="text", text=reply)
 
 
-def embedded(uri: str, mime: str, said: str) -> types.EmbeddedResource:
-    inner = types.TextResourceContents(uri=uri, mime_type=mime, text=said)
+def embedded(uri: str, mime: str, reply: str) -> types.EmbeddedResource:
+    inner = types.TextResourceContents(uri=uri, mime_type=mime, text=reply)
     return types.EmbeddedResource(type="resource", resource=inner)
 
 
@@ -78,9 +77,9 @@ def says(*content: Any, wrong: bool = False) -> Callable[[dict[str, Json], Calle
 
 
 async def _with_logging(arguments: dict[str, Json], caller: Caller) -> Any:
-    for said in ("Tool execution started", "Tool processing data", "Tool execution completed"):
+    for reply in ("Tool execution started", "Tool processing data", "Tool execution completed"):
         await caller.context.session.send_log_message(
-            "info", said, related_request_id=caller.context.request_id
+            "info", reply, related_request_id=caller.context.request_id
         )
         await asyncio.sleep(WAIT)
     return result(text("logged"))
@@ -103,13 +102,13 @@ async def _reconnection(arguments: dict[str, Json], caller: Caller) -> Any:
 # A person, or a model, behind the client.
 
 
-def asks(key: str, message: str, schema: Json, told: Callable[[Any], str]) -> Any:
+def asks(key: str, message: str, schema: Json, notices: Callable[[Any], str]) -> Any:
     """Return a tool that asks once, by the same means that our own tools have."""
 
     def call(arguments: dict[str, Json], caller: Caller) -> Any:
         if key not in caller.answers:
             raise InputNeededError(key, arguments.get("message", message), schema)
-        return result(text(told(caller.answers[key])))
+        return result(text(notices(caller.answers[key])))
 
     return call
 
@@ -166,8 +165,8 @@ def elicit(message: str, schema: Json) -> types.ElicitRequest:
 
 
 def sample(message: str, tokens: int = 100) -> types.CreateMessageRequest:
-    said = types.SamplingMessage(role="user", content=text(message))
-    params = types.CreateMessageRequestParams(messages=[said], max_tokens=tokens)
+    reply = types.SamplingMessage(role="user", content=text(message))
+    params = types.CreateMessageRequestParams(messages=[reply], max_tokens=tokens)
     return types.CreateMessageRequest(params=params)
 
 
@@ -183,8 +182,8 @@ def needs(state: str | None = None, **requests: Any) -> Callable[[dict[str, Json
     def call(arguments: dict[str, Json], caller: Caller) -> Any:
         came = caller.context.params.get("requestState")
         if requests.keys() <= caller.answers.keys() and came == state:
-            said = json.dumps([caller.answers[key] for key in requests])
-            return result(text(f"state-ok {said}" if state else said))
+            reply = json.dumps([caller.answers[key] for key in requests])
+            return result(text(f"state-ok {reply}" if state else reply))
         return types.InputRequiredResult(input_requests=requests, request_state=state)
 
     return call
@@ -266,7 +265,7 @@ SCHEMA_2020_12 = {
 
 
 def tools() -> Sequence[ToolCard]:
-    said = embedded(
+    reply = embedded(
         "test://embedded-resource", "text/plain", "This is an embedded resource content."
     )
     mixed = embedded(
@@ -280,7 +279,7 @@ def tools() -> Sequence[ToolCard]:
         card("test_simple_text", says(text("This is a simple text response for testing."))),
         card("test_image_content", says(IMAGE)),
         card("test_audio_content", says(AUDIO)),
-        card("test_embedded_resource", says(said)),
+        card("test_embedded_resource", says(reply)),
         card(
             "test_multiple_content_types",
             says(text("Multiple content types test:"), IMAGE, mixed),
@@ -342,20 +341,18 @@ def _greeting(answer: Any) -> str:
     return f"Hello, {(answer.get('content') or {}).get('name')}!"
 
 
+def _read_template(**given: str) -> Json:
+    return {"id": given["id"], "templateTest": True, "data": f"Data for ID: {given['id']}"}
+
+
 def resources() -> Sequence[Resource]:
     static = "This is the content of the static text resource."
     return (
         Resource("test://static-text", "static text", "A fixture.", lambda: static, "text/plain"),
         Resource("test://static-binary", "static binary", "A fixture.", lambda: PNG, "image/png"),
         Resource("test://watched-resource", "watched", "A fixture.", lambda: "0", "text/plain"),
+        Resource("test://template/{id}/data", "template", "A fixture.", _read_template),
     )
-
-
-def templates() -> Sequence[Template]:
-    def read(given: Any) -> Json:
-        return {"id": given["id"], "templateTest": True, "data": f"Data for ID: {given['id']}"}
-
-    return (Template("test://template/{id}/data", "template", "A fixture.", read),)
 
 
 def prompted(*content: Any) -> Any:
@@ -374,7 +371,7 @@ def prompts() -> Sequence[Prompt]:
             "A fixture.",
             lambda g: f"Prompt with arguments: arg1='{g['arg1']}', arg2='{g['arg2']}'",
             {"arg1": "First test argument", "arg2": "Second test argument"},
-            known={"arg1": lambda: ["paris", "park", "party"]},
+            completions={"arg1": lambda: ["paris", "park", "party"]},
         ),
         Prompt(
             "test_prompt_with_embedded_resource",

@@ -1,4 +1,4 @@
-"""Runs the official conformance suite and MCP Inspector against a league manager (`make conformance`).
+"""Runs the official conformance suite and clients of others against a league manager (`make conformance`).
 
 The league is spoken to in its own dialect at the same port all the while, and on the short way.
 """
@@ -13,10 +13,11 @@ from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from mcp_server.callers import META, modern, sent, tool_call
+from serving.callers import META, modern, sent, tool_call
 
 REVISIONS = ("2025-11-25", "2026-07-28")
 ERAS = ("legacy", "auto", "modern")
+REMOTE = "node_modules/mcp-remote/dist/proxy.js"
 METHODS = (
     ("tools/list",),
     ("tools/call", "--tool-name", "get_standings"),
@@ -25,6 +26,8 @@ METHODS = (
     ("prompts/list",),
     ("prompts/get", "--prompt-name", "play_league"),
 )
+ERROR = "test_illegal_move"
+"""A tool of the examinee that answers with an error, and has an output schema."""
 SUITE = "node_modules/@modelcontextprotocol/conformance/dist/index.js"
 INSPECTOR = "node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js"
 LONGEST = 300.0
@@ -53,55 +56,90 @@ async def node(tools: Path, *arguments: str) -> tuple[int, str]:
         program, *arguments, stdout=PIPE, stderr=STDOUT, env=env
     )
     try:
-        said, _ = await asyncio.wait_for(ran.communicate(), LONGEST)
+        reply, _ = await asyncio.wait_for(ran.communicate(), LONGEST)
     except TimeoutError:
         ran.kill()
         await ran.wait()
         return 1, f"no end after {LONGEST:g} s"
-    return ran.returncode or 0, said.decode(errors="replace")
+    return ran.returncode or 0, reply.decode(errors="replace")
 
 
 async def examined(tools: Path, url: str, revision: str) -> bool:
     """Whether every scored scenario of *revision* passes."""
     asked = ("server", "--url", url, "--requirements", revision)
-    code, said = await node(tools, str(tools / SUITE), *asked)
-    lines = [line for line in said.splitlines() if line.startswith(("Total", "✗", "Not scored"))]
+    code, reply = await node(tools, str(tools / SUITE), *asked)
+    lines = [line for line in reply.splitlines() if line.startswith(("Total", "✗", "Not scored"))]
     print(f"conformance {revision}: exit {code}", *lines, sep="\n  ")
     if not any(line.startswith("Total") for line in lines):
-        print(said[-2000:])
+        print(reply[-2000:])
         return False
     return code == 0
+
+
+def inspector(folder: str, url: str, era: str) -> tuple[str, ...]:
+    """Return the arguments with which Inspector calls the league; a method follows them."""
+    server = {"type": "streamable-http", "url": url, "protocolEra": era}
+    config = Path(folder) / f"{era}.json"
+    config.write_text(json.dumps({"mcpServers": {"league": server}}), encoding="utf-8")
+    return ("--cli", "--config", str(config), "--server", "league", "--method")
+
+
+async def reads_errors(tools: Path, url: str) -> bool:
+    """Whether clients that apply output schemas to every result still get the text of an error."""
+    call = str(Path(__file__).with_name("read_error.cjs")), str(tools), url, ERROR
+    program = str(tools / "node_modules/node/bin/node")
+    with TemporaryDirectory() as folder:
+        runs = {
+            "TypeScript SDK 1.x": call,
+            "mcp-remote": (*call, program, str(tools / REMOTE), url, "--transport", "http-only"),
+            **{
+                f"inspector {era}": (
+                    str(tools / INSPECTOR),
+                    *inspector(folder, url, era),
+                    "tools/call",
+                    "--tool-name",
+                    ERROR,
+                )
+                for era in ERAS
+            },
+        }
+        read = {}
+        for who, arguments in runs.items():
+            _, reply = await node(tools, *arguments)
+            read[who] = "legal_moves" in reply and '"isError":true' in reply.replace(" ", "")
+            if not read[who]:
+                print(f"{who} did not read the error\n{reply[-1000:]}")
+    print(f"error results: {sum(read.values())} of {len(read)} clients read them")
+    return all(read.values())
 
 
 async def inspected(tools: Path, url: str) -> bool:
     """Whether MCP Inspector gets an answer to each method in each era."""
     with TemporaryDirectory() as folder:
-        runs = []
-        for era in ERAS:
-            server = {"type": "streamable-http", "url": url, "protocolEra": era}
-            config = Path(folder) / f"{era}.json"
-            config.write_text(json.dumps({"mcpServers": {"league": server}}), encoding="utf-8")
-            where = ("--cli", "--config", str(config), "--server", "league", "--method")
-            runs += [(era, method, (*where, *method)) for method in METHODS]
+        runs = [
+            (era, method, (*inspector(folder, url, era), *method))
+            for era in ERAS
+            for method in METHODS
+        ]
         codes = {}
         for era, method, arguments in runs:
-            code, said = await node(tools, str(tools / INSPECTOR), *arguments)
+            code, reply = await node(tools, str(tools / INSPECTOR), *arguments)
             codes[era, method[0]] = code
             if code:
-                print(f"inspector {era} {method[0]}: exit {code}\n{said[-1000:]}")
+                print(f"inspector {era} {method[0]}: exit {code}\n{reply[-1000:]}")
     print(f"inspector: {sum(not code for code in codes.values())} of {len(codes)} exit 0")
     return not any(codes.values())
 
 
 async def talk(url: str, answered: list[bool]) -> None:
     """Speak the league's dialect, and MCP on the short way, again and again."""
-    said = {"content-type": "application/json"}
+    reply = {"content-type": "application/json"}
     league = json.dumps(
         {"jsonrpc": "2.0", "id": 1, "method": "get_standings", "params": {}}
     ).encode()
     short = tool_call("get_standings", {}, meta=META)
     while True:
-        ours = await sent(url, league, said)
+        ours = await sent(url, league, reply)
         theirs = await sent(url, short, modern("get_standings"))
         answered.append(ours.frame["result"] == theirs.frame["result"]["structuredContent"])
         await asyncio.sleep(0.1)
@@ -113,6 +151,7 @@ async def main(tools: Path) -> int:
         talking = asyncio.create_task(talk(url, answered))
         passed = [await examined(tools, url, revision) for revision in REVISIONS]
         passed.append(await inspected(tools, url))
+        passed.append(await reads_errors(tools, url))
         talking.cancel()
         with suppress(asyncio.CancelledError):
             await talking

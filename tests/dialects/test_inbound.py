@@ -1,4 +1,4 @@
-"""From what a stranger sent to the message that it meant."""
+"""From what a third-party agent sent to the message that it meant."""
 
 import json
 from contextlib import suppress
@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent_league.dialects import replies
-from agent_league.dialects.inbound import frame_habits, understood
+from agent_league.dialects.v2 import replies
+from agent_league.dialects.v2.inbound import find_frame_deviations, interpret
 from agent_league.protocol import MESSAGES, ProtocolError, Request, name
 from agent_league.protocol.jsonrpc import read_call
 from agent_league.protocol.play import StartMatch
-from agent_league.protocol.reading import MessageCall, read_call_at_once
+from agent_league.protocol.reading import read_message_call
 from agent_league.vocabulary import Json
 from protocol.samples import SAMPLES
 
@@ -89,24 +89,23 @@ MEANT: list[tuple[str, dict[str, Any], dict[str, Any], set[str]]] = [
 
 
 @pytest.mark.parametrize(
-    ("said", "fields", "rules"), [case[1:] for case in MEANT], ids=[case[0] for case in MEANT]
+    ("reply", "fields", "rules"), [case[1:] for case in MEANT], ids=[case[0] for case in MEANT]
 )
 def test_a_message_with_a_habit_is_read_as_it_was_meant(
-    said: dict[str, Any], fields: dict[str, Any], rules: set[str]
+    reply: dict[str, Any], fields: dict[str, Any], rules: set[str]
 ) -> None:
-    found = understood(framed(said), NOW)
+    found = interpret(framed(reply), NOW)
     assert found is not None
     assert {deviation.rule.id for deviation in found.deviations} == rules
     assert {key: getattr(found.message, key) for key in fields} == fields
 
 
-@pytest.mark.parametrize("said", SAMPLES, ids=list(SAMPLES))
-def test_a_right_message_has_nothing_to_be_understood(said: str) -> None:
-    body = framed(msgspec.to_builtins(SAMPLES[said]), SAMPLES[said].route.tool or said)
-    call = read_call_at_once(body)
-    assert isinstance(call, MessageCall)
-    assert frame_habits(call, call.params) == []
-    assert understood(body, NOW) is None
+@pytest.mark.parametrize("reply", SAMPLES, ids=list(SAMPLES))
+def test_a_right_message_has_nothing_to_be_understood(reply: str) -> None:
+    body = framed(msgspec.to_builtins(SAMPLES[reply]), SAMPLES[reply].route.tool or reply)
+    assert read_message_call(body) is not None
+    assert find_frame_deviations(read_call(body), SAMPLES[reply]) == []
+    assert interpret(body, NOW) is None
 
 
 @pytest.mark.parametrize(
@@ -122,11 +121,11 @@ def test_a_right_message_has_nothing_to_be_understood(said: str) -> None:
 def test_what_is_really_wrong_stays_wrong(wrong: dict[str, Any]) -> None:
     """In a message that is also nested, so that there is something to understand."""
     with pytest.raises(ProtocolError):
-        understood(framed({"message": REGISTER | wrong}), NOW)
+        interpret(framed({"message": REGISTER | wrong}), NOW)
 
 
 def test_a_message_without_a_sender_is_wrong_but_for_a_registration() -> None:
-    assert understood(framed(without(ACK, "sender")), NOW) is None
+    assert interpret(framed(without(ACK, "sender")), NOW) is None
 
 
 @pytest.mark.parametrize(
@@ -139,18 +138,18 @@ def test_a_message_without_a_sender_is_wrong_but_for_a_registration() -> None:
     ],
 )
 def test_a_frame_of_ones_own_is_a_habit(body: bytes, rules: set[str]) -> None:
-    habits = frame_habits(read_call(body), SAMPLES["LEAGUE_REGISTER_REQUEST"])
-    assert {habit.rule.id for habit in habits} == rules
+    deviations = find_frame_deviations(read_call(body), SAMPLES["LEAGUE_REGISTER_REQUEST"])
+    assert {deviation.rule.id for deviation in deviations} == rules
 
 
-@pytest.mark.parametrize("said", SAMPLES, ids=list(SAMPLES))
-def test_only_a_request_must_have_an_id(said: str) -> None:
-    message = SAMPLES[said]
-    frame = json.loads(framed(msgspec.to_builtins(message), message.route.tool or said))
+@pytest.mark.parametrize("reply", SAMPLES, ids=list(SAMPLES))
+def test_only_a_request_must_have_an_id(reply: str) -> None:
+    message = SAMPLES[reply]
+    frame = json.loads(framed(msgspec.to_builtins(message), message.route.tool or reply))
     del frame["id"]
-    habits = frame_habits(read_call(json.dumps(frame).encode()), message)
+    deviations = find_frame_deviations(read_call(json.dumps(frame).encode()), message)
     expected = ["frame-id-missing"] if isinstance(message, Request) else []
-    assert [habit.rule.id for habit in habits] == expected
+    assert [deviation.rule.id for deviation in deviations] == expected
 
 
 PLAYERS = [{"player_id": f"P0{n}", "endpoint": f"http://127.0.0.1:810{n}/mcp"} for n in (1, 2)]
@@ -169,11 +168,11 @@ ORDERS: list[tuple[str, dict[str, Any]]] = [
 ]
 
 
-@pytest.mark.parametrize(("method", "said"), ORDERS)
+@pytest.mark.parametrize(("method", "reply"), ORDERS)
 def test_an_order_is_understood_however_it_names_the_players(
-    method: str, said: dict[str, Any]
+    method: str, reply: dict[str, Any]
 ) -> None:
-    found = understood(framed({"match_id": "R2M1"} | said, method), NOW)
+    found = interpret(framed({"match_id": "R2M1"} | reply, method), NOW)
     assert found is not None
     order = found.message
     assert isinstance(order, StartMatch)
@@ -185,8 +184,8 @@ def test_an_order_is_understood_however_it_names_the_players(
 
 
 def test_an_order_with_a_ticket_is_ours_and_must_be_right() -> None:
-    said = msgspec.to_builtins(SAMPLES["START_MATCH"])
-    assert understood(framed(without(said, "sender"), "start_match"), NOW) is None
+    reply = msgspec.to_builtins(SAMPLES["START_MATCH"])
+    assert interpret(framed(without(reply, "sender"), "start_match"), NOW) is None
 
 
 KEYS = [
@@ -228,10 +227,10 @@ json_values: st.SearchStrategy[Any] = st.recursive(
 
 @given(json_values, st.sampled_from(["run_match", "register_player", "x"]))
 def test_whatever_comes_is_understood_or_refused_and_nothing_else_happens(
-    said: Any, method: str
+    reply: Any, method: str
 ) -> None:
     try:
-        found = understood(framed(said, method), NOW)
+        found = interpret(framed(reply, method), NOW)
     except ProtocolError:
         return
     assert found is None or name(type(found.message)) in MESSAGES
@@ -242,24 +241,24 @@ def test_whatever_comes_is_understood_or_refused_and_nothing_else_happens(
     st.dictionaries(st.sampled_from(KEYS), json_values, max_size=3),
 )
 def test_a_message_spoilt_in_any_way_is_understood_or_refused(
-    said: str, spoilt: dict[str, Any]
+    reply: str, spoilt: dict[str, Any]
 ) -> None:
-    body = framed({"inside": msgspec.to_builtins(SAMPLES[said]) | spoilt})
+    body = framed({"inside": msgspec.to_builtins(SAMPLES[reply]) | spoilt})
     try:
-        found = understood(body, NOW)
+        found = interpret(body, NOW)
     except ProtocolError:
         return
     assert found is None or name(type(found.message)) in MESSAGES
 
 
 @given(json_values, st.sampled_from(sorted(SAMPLES)))
-def test_whatever_is_answered_is_a_reply_or_none(said: Any, asked: str) -> None:
+def test_whatever_is_answered_is_a_reply_or_none(answer: Any, asked: str) -> None:
     request = SAMPLES[asked]
     if not isinstance(request, Request):
         return
-    found = replies.find(said, request.reply, 1)
-    replies.promises(said)
+    found = replies.find_reply(answer, request.reply, 1)
+    replies.is_promise(answer)
     if found is not None:
         with suppress(ProtocolError):
-            meant = replies.meant(request, found.body, "P01", NOW)
-            assert isinstance(meant.reply, request.reply)
+            reply, _ = replies.interpret_reply(request, found.body, "P01", NOW)
+            assert isinstance(reply, request.reply)

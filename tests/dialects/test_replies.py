@@ -9,16 +9,16 @@ from typing import Any
 import msgspec
 import pytest
 
-from agent_league.dialects import Ledger
-from agent_league.dialects.inbound import understood
-from agent_league.dialects.writing import plainly, renamed
+from agent_league.dialects.v2.framings import swap_ids, write_plain
+from agent_league.dialects.v2.inbound import interpret
+from agent_league.dialects.v2.session import V2Session
+from agent_league.http.exchange import Answer, check_answer
+from agent_league.peers.line import Line
 from agent_league.protocol import Patience, ProtocolError, Request
-from agent_league.protocol.complaints import GameComplaint
+from agent_league.protocol.deviations import Ledger
+from agent_league.protocol.error_messages import GameErrorMessage
+from agent_league.protocol.failures import NoAnswerError, NonsenseError
 from agent_league.protocol.play import JoinAck, ParityReply
-from agent_league.transport import NoAnswerError, NonsenseError
-from agent_league.transport.exchange import Answer, usable
-from agent_league.transport.line import Line
-from agent_league.transport.retry import Breaker
 from agent_league.vocabulary import Json
 from protocol.samples import SAMPLES
 from timewarp import now, run
@@ -40,19 +40,19 @@ class Peer:
 
     def __init__(self, says: Says) -> None:
         self.says = says
-        self.heard: list[Json] = []
+        self.received: list[Json] = []
 
     async def post(self, url: str, body: bytes, within: float) -> Answer:
         await asyncio.sleep(0)
         frame = json.loads(body)
-        self.heard.append(frame)
-        said = self.says(frame)
-        return usable(
-            said if isinstance(said, Answer) else Answer(200, json.dumps(said).encode()), "p"
+        self.received.append(frame)
+        reply = self.says(frame)
+        return check_answer(
+            reply if isinstance(reply, Answer) else Answer(200, json.dumps(reply).encode()), "p"
         )
 
     def line(self) -> Line:
-        return Line(URL, self.post, Patience(), Breaker())
+        return Line(V2Session(URL, self.post), Patience())
 
 
 def asked(request: Request[Any], says: Says, *, strict: bool = False) -> tuple[Any, Ledger]:
@@ -134,7 +134,7 @@ def test_a_strict_ledger_refuses_it_and_names_the_rule(
 
 
 @pytest.mark.parametrize(
-    "said",
+    "reply",
     [
         {"status": "ok"},
         {"received": True},
@@ -146,9 +146,9 @@ def test_a_strict_ledger_refuses_it_and_names_the_rule(
         ACK,
     ],
 )
-def test_what_is_no_answer_is_not_taken_for_one(said: Json) -> None:
+def test_what_is_no_answer_is_not_taken_for_one(reply: Json) -> None:
     with pytest.raises(NoAnswerError):
-        asked(CALL, right(said))
+        asked(CALL, right(reply))
 
 
 def test_an_ok_to_an_unknown_method_is_not_a_success_and_another_way_is_tried() -> None:
@@ -164,7 +164,7 @@ def test_an_ok_to_an_unknown_method_is_not_a_success_and_another_way_is_tried() 
     peer, ledger = Peer(says), Ledger(ME)
     line = peer.line()
     run(main())
-    methods = [frame["method"] for frame in peer.heard]
+    methods = [frame["method"] for frame in peer.received]
     first = ["handle_game_invitation", "choose_parity", "CHOOSE_PARITY_CALL"]
     assert methods == [*first, "GAME_INVITATION", "CHOOSE_PARITY_CALL"]
     assert set(ledger.deviations) == {"ok-to-unknown"}
@@ -181,10 +181,10 @@ def test_an_answer_may_be_as_deep_as_it_likes(depth: int) -> None:
 @pytest.mark.parametrize("depth", [50, 300, 900, 990, 1100, 5000])
 def test_a_message_may_be_as_deep_as_it_likes(depth: int) -> None:
     deep = b"[" * depth + b"]" * depth
-    for said in (b'{"x":%b}', b'{"message":{"message_type":"GAME_OVER","sender":%b}}', b"%b"):
-        frame = b'{"jsonrpc":"2.0","method":"run_match","params":%b,"id":1}' % (said % deep)
+    for reply in (b'{"x":%b}', b'{"message":{"message_type":"GAME_OVER","sender":%b}}', b"%b"):
+        frame = b'{"jsonrpc":"2.0","method":"run_match","params":%b,"id":1}' % (reply % deep)
         with suppress(ProtocolError):
-            assert understood(frame, "2025-01-15T10:30:00Z") is None
+            assert interpret(frame, "2025-01-15T10:30:00Z") is None
 
 
 def test_a_peer_that_stumbles_over_a_method_is_told_in_another_way() -> None:
@@ -201,7 +201,7 @@ def test_a_peer_that_is_down_is_not_told_in_other_ways() -> None:
     peer = Peer(lambda frame: Answer(503, b"down"))
     with pytest.raises(NoAnswerError):
         run(peer.line().ask(INVITATION, ledger=Ledger(ME)))
-    assert len(peer.heard) == 1
+    assert len(peer.received) == 1
 
 
 def test_a_peer_that_refuses_right_messages_is_written_to_plainly_from_then_on() -> None:
@@ -219,7 +219,7 @@ def test_a_peer_that_refuses_right_messages_is_written_to_plainly_from_then_on()
     peer, ledger = Peer(says), Ledger(ME)
     line = peer.line()
     run(main())
-    times = [frame["params"]["timestamp"][19:] for frame in peer.heard]
+    times = [frame["params"]["timestamp"][19:] for frame in peer.received]
     assert times == [".250Z", "Z", "Z"]
     assert set(ledger.deviations) == {"right-refused"}
 
@@ -235,7 +235,7 @@ def test_a_peer_that_refuses_everything_is_tried_in_every_way_once() -> None:
                 await line.ask(INVITATION, ledger=Ledger(ME))
 
     run(main())
-    assert len(peer.heard) == 6 + 1 + 1
+    assert len(peer.received) == 6 + 1 + 1
 
 
 @pytest.mark.parametrize(
@@ -260,10 +260,10 @@ def test_a_peer_that_is_asked_too_often_is_asked_again_inside_the_window(busy: A
 
 def test_a_peer_that_goes_by_another_id_is_called_by_it() -> None:
     def says(frame: Json) -> Json:
-        said = frame["params"]
-        if said["message_type"] == "GAME_INVITATION":
+        reply = frame["params"]
+        if reply["message_type"] == "GAME_INVITATION":
             return right(ACK | {"player_id": "P77"})(frame)
-        return right(MOVE | {"player_id": said["player_id"]})(frame)
+        return right(MOVE | {"player_id": reply["player_id"]})(frame)
 
     async def main() -> Any:
         await line.ask(INVITATION, ledger=ledger)
@@ -272,22 +272,30 @@ def test_a_peer_that_goes_by_another_id_is_called_by_it() -> None:
     peer, ledger = Peer(says), Ledger(ME)
     line = peer.line()
     assert run(main()).player_id == ME
-    assert peer.heard[-1]["params"]["player_id"] == "P77"
+    assert peer.received[-1]["params"]["player_id"] == "P77"
 
 
 def test_two_ids_are_exchanged_wherever_they_stand() -> None:
-    said = {"player_id": "P03", "choices": {"P01": "even", "P03": "odd"}, "sender": "player:P01"}
-    told = json.loads(renamed("P03", "P01", json.dumps(said).encode()))
-    assert told == {
+    reply = {"player_id": "P03", "choices": {"P01": "even", "P03": "odd"}, "sender": "player:P01"}
+    notices = json.loads(swap_ids("P03", "P01", json.dumps(reply).encode()))
+    assert notices == {
         "player_id": "P01",
         "choices": {"P03": "even", "P01": "odd"},
         "sender": "player:P03",
     }
 
 
+def test_the_reason_of_a_result_names_the_players_by_the_ids_that_the_peer_knows() -> None:
+    result = {"reason": "P03 chose odd, number was 7 (odd); P031 and XP03 are others"}
+    message = json.dumps({"game_result": result, "display_name": "Team P03"}).encode()
+    swapped = json.loads(swap_ids("P03", "P01", message))
+    expected = "P01 chose odd, number was 7 (odd); P031 and XP03 are others"
+    assert swapped == {"game_result": {"reason": expected}, "display_name": "Team P03"}
+
+
 def test_what_is_written_plainly_is_still_the_same_message() -> None:
     complaint = SAMPLES["GAME_ERROR"]
-    assert isinstance(complaint, GameComplaint)
-    told = json.loads(plainly(GameComplaint, msgspec.json.encode(complaint)))
-    assert not {"detail", "retryable", "error_name"} & told.keys()
-    assert msgspec.convert(told, GameComplaint).error_code == complaint.error_code
+    assert isinstance(complaint, GameErrorMessage)
+    notices = json.loads(write_plain(GameErrorMessage, msgspec.json.encode(complaint)))
+    assert not {"detail", "retryable", "error_name"} & notices.keys()
+    assert msgspec.convert(notices, GameErrorMessage).error_code == complaint.error_code

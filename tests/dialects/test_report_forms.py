@@ -6,8 +6,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from agent_league.dialects.inbound import understood
-from agent_league.dialects.reports import contradiction
+from agent_league.dialects.v2.inbound import interpret
+from agent_league.league.reports import find_contradiction
 from agent_league.protocol.play import ResultReport
 from protocol.samples import SAMPLES
 
@@ -31,7 +31,7 @@ FORMS: list[tuple[dict[str, Any], str | None]] = [
 @pytest.mark.parametrize(("form", "winner"), FORMS)
 def test_the_winner_is_found(form: dict[str, Any], winner: str | None) -> None:
     frame = {"jsonrpc": "2.0", "method": "report_match_result", "params": BARE | form, "id": 1}
-    found = understood(json.dumps(frame).encode(), "2025-01-15T10:30:00Z")
+    found = interpret(json.dumps(frame).encode(), "2025-01-15T10:30:00Z")
     assert found is not None
     assert isinstance(found.message, ResultReport)
     assert found.message.result.winner == winner
@@ -52,4 +52,4 @@ def test_the_winner_is_found(form: dict[str, Any], winner: str | None) -> None:
 def test_a_score_that_does_not_follow_from_the_winner_is_noted(
     winner: str | None, score: dict[str, int], follows: bool
 ) -> None:
-    assert (not list(contradiction(winner, score))) is follows
+    assert (not list(find_contradiction(winner, score))) is follows

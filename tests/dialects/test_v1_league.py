@@ -12,21 +12,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft7Validator
 
-from agent_league.dialects.v1_inbound import Inbound
-from agent_league.dialects.v1_messages import MESSAGES_V1
-from agent_league.dialects.v1_schema import schemas_v1
-from agent_league.league.season import Season
+from agent_league.dialects.v1.inbound import V1Reader
+from agent_league.dialects.v1.messages import MESSAGES_V1, schemas_v1
+from agent_league.http.exchange import Answer
 from agent_league.protocol import ProtocolError, Role
 from agent_league.protocol.play import StartMatch
+from agent_league.season.season import Season
+from agent_league.serving.site import make_site
 from agent_league.store.events import MatchEnded, ViolationNoted
-from agent_league.transport.exchange import Answer
 from agent_league.vocabulary import Json
 from dialects.v1_samples import SEED
 from league_box import LEAGUE_URL, Box, played
 from scripted import hosted
 from timewarp import run
 
-SCHEMAS = {said: Draft7Validator(schema) for said, schema in schemas_v1().items()}
+SCHEMAS = {sent: Draft7Validator(schema) for sent, schema in schemas_v1().items()}
 Reply = Callable[[Json, Json], Json]
 """From what was asked, and what would be right to answer, to what is answered."""
 
@@ -40,12 +40,14 @@ class Peer:
 
     def __init__(self, **replies: Reply) -> None:
         self.replies = replies
-        self.heard: list[Json] = []
+        self.received: list[Json] = []
 
     def __call__(self, body: bytes) -> Answer:
         frame = json.loads(body)
         asked = frame["params"]
-        self.heard.append(asked)
+        if not asked:  # the league asks whether anybody is there
+            return Answer(200, b"{}")
+        self.received.append(asked)
         kind = asked.get("message_type")
         common = {key: asked[key] for key in ("protocol", "league_id", "round_id", "match_id")}
         own = {"conversation_id": asked["conversation_id"], "sender": "player_003"}
@@ -58,13 +60,13 @@ class Peer:
             },
         }
         reply = {**stamp, **made[kind]} if kind in made else {"status": "ok"}
-        said = self.replies.get(kind, right)(asked, reply)
+        sent = self.replies.get(kind, right)(asked, reply)
         return Answer(
-            200, json.dumps({"jsonrpc": "2.0", "id": frame["id"], "result": said}).encode()
+            200, json.dumps({"jsonrpc": "2.0", "id": frame["id"], "result": sent}).encode()
         )
 
     def kinds(self) -> list[str]:
-        return [message["message_type"] for message in self.heard]
+        return [message["message_type"] for message in self.received]
 
 
 class Once:
@@ -79,17 +81,17 @@ class Once:
 
 
 def application(url: str, **meta: Json) -> Json:
-    said = {**SEED["LEAGUE_REGISTER_REQUEST"]}
-    said["player_meta"] = {**said["player_meta"], "contact_endpoint": url, **meta}
-    return said
+    sent = {**SEED["LEAGUE_REGISTER_REQUEST"]}
+    sent["player_meta"] = {**sent["player_meta"], "contact_endpoint": url, **meta}
+    return sent
 
 
-async def registered(box: Box, said: Json, *, frame: bool = True) -> Json:
+async def registered(box: Box, sent: Json, *, frame: bool = True) -> Json:
     """Return what the league answers to *said*."""
-    call = {"jsonrpc": "2.0", "method": "LEAGUE_REGISTER_REQUEST", "params": said, "id": "a"}
-    answer = await box.net.post(LEAGUE_URL, json.dumps(call if frame else said).encode(), 5.0)
-    told = json.loads(answer.body)
-    return told["result"] if frame else told
+    call = {"jsonrpc": "2.0", "method": "LEAGUE_REGISTER_REQUEST", "params": sent, "id": "a"}
+    answer = await box.net.post(LEAGUE_URL, json.dumps(call if frame else sent).encode(), 5.0)
+    notices = json.loads(answer.body)
+    return notices["result"] if frame else notices
 
 
 def league_with(peer: Peer, **settings: Any) -> Box:
@@ -143,11 +145,11 @@ def test_our_own_players_play_a_league_in_league_v1(pure: Box) -> None:
 
 
 def test_all_twelve_messages_are_said_and_keep_the_schema(pure: Box) -> None:
-    said = said_in_v1(pure)
-    for message in said:
+    sent = said_in_v1(pure)
+    for message in sent:
         SCHEMAS["BASE"].validate(message)
         SCHEMAS[message["message_type"]].validate(message)
-    assert {message["message_type"] for message in said} == MESSAGES_V1.keys()
+    assert {message["message_type"] for message in sent} == MESSAGES_V1.keys()
 
 
 def test_a_player_of_ours_learns_its_opponents_in_league_v1_too(pure: Box) -> None:
@@ -160,10 +162,10 @@ def test_a_player_of_ours_learns_its_opponents_in_league_v1_too(pure: Box) -> No
 
 
 def test_the_league_and_the_matches_have_the_same_ids_everywhere(pure: Box) -> None:
-    told = [one for one in said_in_v1(pure) if one["message_type"] != "LEAGUE_REGISTER_REQUEST"]
-    assert len({one["league_id"] for one in told}) == 1
+    notices = [one for one in said_in_v1(pure) if one["message_type"] != "LEAGUE_REGISTER_REQUEST"]
+    assert len({one["league_id"] for one in notices}) == 1
     talks: dict[str, set[str]] = {}
-    for one in told:
+    for one in notices:
         if one["message_type"] in {"GAME_INVITATION", "PLAY_REQUEST", "GAME_RESULT"}:
             talks.setdefault(one["match_id"], set()).add(one["conversation_id"])
     assert [len(ids) for ids in talks.values()] == [1] * 6
@@ -212,7 +214,7 @@ def test_a_player_that_declines_forfeits() -> None:
     box = league_with(peer)
     lost = [e for e in box.happened(MatchEnded) if "P03" in e.players]
     assert [e.termination for e in lost] == ["declined", "declined"]
-    results = [one["result"] for one in peer.heard if one["message_type"] == "GAME_RESULT"]
+    results = [one["result"] for one in peer.received if one["message_type"] == "GAME_RESULT"]
     assert [(one["outcome"], one["loser"]) for one in results] == [("FORFEIT", "player_003")] * 2
     assert "PLAY_VALIDATION" not in peer.kinds()
 
@@ -222,9 +224,13 @@ def test_an_invalid_choice_is_told_and_may_be_corrected() -> None:
     peer = Peer(PLAY_REQUEST=Once(lambda asked, reply: {**reply, "play": wrong}))
     box = league_with(peer)
     assert box.season.tally["TECHNICAL_LOSS"] == 0
-    first = next(o for o in peer.heard if o["message_type"] == "PLAY_VALIDATION")["validation"]
+    first = next(o for o in peer.received if o["message_type"] == "PLAY_VALIDATION")["validation"]
     assert first["status"] == "INVALID"
     assert first["error"] == "Choice not in allowed values"
+    assert first["play"] == wrong
+    again = [o for o in peer.received if o["message_type"] == "PLAY_REQUEST"][1]["game_state"]
+    assert again["turn_number"] == 1
+    assert again["game_specific_state"]["previous_plays"] == []
     assert peer.kinds().count("GAME_START") == 2
 
 
@@ -287,8 +293,10 @@ def test_a_silent_player_forfeits_and_its_opponents_are_told_in_their_own_versio
     }
     result = next(one["result"] for one in ours if one["message_type"] == "GAME_RESULT")
     assert (result["outcome"], result["winner"]) == ("FORFEIT", "player_001")
-    told = [one["validation"] for one in peer.heard if one["message_type"] == "PLAY_VALIDATION"]
-    assert told[0] == {
+    notices = [
+        one["validation"] for one in peer.received if one["message_type"] == "PLAY_VALIDATION"
+    ]
+    assert notices[0] == {
         "player_id": "player_002",
         "play": None,
         "status": "INVALID",
@@ -326,7 +334,7 @@ def test_the_referee_is_told_who_speaks_league_v1() -> None:
     assert dialects == {"P01": "league.v2", "P02": "league.v2", "P03": "league.v1"}
 
 
-def refused(said: Json, *, frame: bool = True, **settings: Any) -> Json:
+def refused(sent: Json, *, frame: bool = True, **settings: Any) -> Json:
     """Return the league's answer to *said*, after somebody called AlphaAgent has come."""
 
     async def script() -> Json:
@@ -336,7 +344,7 @@ def refused(said: Json, *, frame: bool = True, **settings: Any) -> Json:
         first = application("http://first/mcp")
         if not settings:
             assert (await registered(box, first))["status"] == "ACCEPTED"
-        reply = await registered(box, said, frame=frame)
+        reply = await registered(box, sent, frame=frame)
         await box.close()
         return reply
 
@@ -378,33 +386,33 @@ def test_a_league_of_league_v1_admits_no_other_player() -> None:
 
 @pytest.mark.parametrize("frame", [True, False])
 def test_a_registration_that_nobody_can_mend_is_rejected_with_the_reason(*, frame: bool) -> None:
-    said = application("mcp://second/two", version="one")
-    reply = refused(said, frame=frame)
+    sent = application("mcp://second/two", version="one")
+    reply = refused(sent, frame=frame)
     SCHEMAS["LEAGUE_REGISTER_RESPONSE"].validate(reply)
     assert reply["status"] == "REJECTED"
     assert "player_meta.version" in reply["reason"]
 
 
 def test_a_registration_without_a_frame_is_answered_without_one() -> None:
-    said = application("mcp://second/two", display_name="Second")
-    reply = refused(said, frame=False)
+    sent = application("mcp://second/two", display_name="Second")
+    reply = refused(sent, frame=False)
     SCHEMAS["LEAGUE_REGISTER_RESPONSE"].validate(reply)
     assert (reply["status"], reply["reason"]) == ("ACCEPTED", None)
-    assert reply["conversation_id"] == said["conversation_id"]
+    assert reply["conversation_id"] == sent["conversation_id"]
 
 
 def test_a_registration_that_lacks_common_fields_is_understood() -> None:
-    said = application("mcp://second/two", display_name="Second")
-    del said["conversation_id"], said["sender"]
-    assert refused(said)["status"] == "ACCEPTED"
+    sent = application("mcp://second/two", display_name="Second")
+    del sent["conversation_id"], sent["sender"]
+    assert refused(sent)["status"] == "ACCEPTED"
 
 
 def test_a_message_that_the_document_does_not_have_is_an_error() -> None:
     async def script() -> Json:
         box = Box()
         await box.open()
-        said = {**SEED["GAME_START"], "message_type": "GAME_PAUSE"}
-        call = {"jsonrpc": "2.0", "method": "GAME_PAUSE", "params": said, "id": 1}
+        sent = {**SEED["GAME_START"], "message_type": "GAME_PAUSE"}
+        call = {"jsonrpc": "2.0", "method": "GAME_PAUSE", "params": sent, "id": 1}
         answer = await box.net.post(LEAGUE_URL, json.dumps(call).encode(), 5.0)
         await box.close()
         return json.loads(answer.body)
@@ -434,9 +442,9 @@ def test_a_player_of_ours_plays_in_a_league_v1_of_others() -> None:
     """Their manager calls it `alpha`, and says what document 000 says."""
 
     def manager(body: bytes) -> Answer:
-        said = json.loads(body)["params"]
-        assert said["message_type"] == "LEAGUE_REGISTER_REQUEST"
-        SCHEMAS["LEAGUE_REGISTER_REQUEST"].validate(said)
+        sent = json.loads(body)["params"]
+        assert sent["message_type"] == "LEAGUE_REGISTER_REQUEST"
+        SCHEMAS["LEAGUE_REGISTER_REQUEST"].validate(sent)
         reply = {**SEED["LEAGUE_REGISTER_RESPONSE"], "player_id": "player_alpha"}
         return Answer(200, json.dumps({"jsonrpc": "2.0", "id": 1, "result": reply}).encode())
 
@@ -444,7 +452,7 @@ def test_a_player_of_ours_plays_in_a_league_v1_of_others() -> None:
         box = all_v1(Box(["always_odd"]))
         (player,) = box.players
         box.net.host(LEAGUE_URL, hosted(manager))
-        box.net.host("http://p01/mcp", player.site())
+        box.net.host("http://p01/mcp", make_site(player))
         await player.register()
         assert (player.name, player.league_id) == ("player_alpha", SEED["GAME_START"]["league_id"])
         replies = {}
@@ -477,23 +485,45 @@ json_values = st.recursive(
 def test_whatever_is_wrong_in_a_message_is_understood_or_refused(
     kind: str, data: st.DataObject
 ) -> None:
-    said = json.loads(json.dumps(SEED[kind]))
-    where = said
-    keys = data.draw(st.sampled_from([(key,) for key in said] + inner_keys(said)))
+    sent = json.loads(json.dumps(SEED[kind]))
+    where = sent
+    keys = data.draw(st.sampled_from([(key,) for key in sent] + inner_keys(sent)))
     for key in keys[:-1]:
         where = where[key]
     where[keys[-1]] = data.draw(json_values)
-    said["protocol"] = "league.v1"
+    sent["protocol"] = "league.v1"
     with suppress(ProtocolError):
-        heard = Inbound().heard(json.dumps(said).encode(), "P01", "2025-01-15T10:30:00.000Z")
-        if heard is not None and not heard.messages:
-            heard.answered({})
+        received = V1Reader().translate(
+            json.dumps(sent).encode(), "P01", "2025-01-15T10:30:00.000Z"
+        )
+        if received is not None and not received.messages:
+            received.encode_answer({})
 
 
-def inner_keys(said: Json) -> list[tuple[str, str]]:
+def inner_keys(sent: Json) -> list[tuple[str, str]]:
     return [
         (outer, inner)
-        for outer, value in said.items()
+        for outer, value in sent.items()
         if isinstance(value, dict)
         for inner in value
     ]
+
+
+def orders(box: Box) -> list[Json]:
+    return [exchange.message.get("options") for exchange in box.sent(StartMatch)]
+
+
+def test_two_players_of_league_v1_draw_from_its_range() -> None:
+    box = played(all_v1(Box(["random", "random"])))
+    assert orders(box) == [{"low": 0, "high": 99}]
+
+
+def test_a_range_that_somebody_chose_holds_in_every_version() -> None:
+    box = played(all_v1(Box(["random", "random"], options={"low": 1, "high": 6})))
+    assert orders(box) == [{"low": 1, "high": 6}]
+
+
+def test_players_of_two_versions_draw_from_the_newer_range() -> None:
+    box = league_with(Peer())
+    mixed = [e for e in box.sent(StartMatch) if "P03" in str(e.message["players"])]
+    assert [exchange.message.get("options") for exchange in mixed] == [None, None]

@@ -6,9 +6,8 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from agent_league.dialects.v1_inbound import Inbound
-from agent_league.dialects.v1_messages import builtins
-from agent_league.dialects.v1_outbound import Outbound
+from agent_league.dialects.v1.inbound import V1Reader
+from agent_league.dialects.v1.outbound import OutboundTranslator
 from agent_league.protocol import Message
 from agent_league.vocabulary import Json
 from golden_files import GOLDEN
@@ -52,26 +51,26 @@ ANSWERS: dict[str, Message] = {
 }
 
 
-def told(outbound: Outbound, said: str, **changes: Any) -> list[Json]:
+def translate(outbound: OutboundTranslator, reply: str, **changes: Any) -> list[Json]:
     """Return what *outbound* makes of the sample of *said*."""
-    aside = ASIDES.get(said)
-    body = {**msgspec.to_builtins(SAMPLES[said]), **changes}
+    aside = ASIDES.get(reply)
+    body = {**msgspec.to_builtins(SAMPLES[reply]), **changes}
     known = (lambda: aside) if aside else None
-    put = outbound.put(type(SAMPLES[said]), body, 5.0, known)  # type: ignore[arg-type]
-    return [builtins(message) for message in put or ()]
+    put = outbound.translate(type(SAMPLES[reply]), body, 5.0, known)  # type: ignore[arg-type]
+    return put or []
 
 
-def answered(said: str) -> Json:
+def answered(reply: str) -> Json:
     """Return our answer to the document's own example of *said*."""
-    body = json.dumps(SEED[said]).encode()
-    heard = Inbound().heard(body, "P01", NOW)
-    assert heard is not None
-    return heard.answered(msgspec.to_builtins(ANSWERS[said]))
+    body = json.dumps(SEED[reply]).encode()
+    received = V1Reader().translate(body, "P01", NOW)
+    assert received is not None
+    return received.encode_answer(msgspec.to_builtins(ANSWERS[reply]))
 
 
 def written() -> dict[str, Json]:
     """Return one of each of the twelve messages."""
-    outbound = Outbound("P01")
-    made = [message for said in SAID for message in told(outbound, said)]
-    made += [answered(said) for said in ANSWERS]
+    outbound = OutboundTranslator("P01")
+    made = [message for reply in SAID for message in translate(outbound, reply)]
+    made += [answered(reply) for reply in ANSWERS]
     return {message["message_type"]: message for message in made}

@@ -1,27 +1,31 @@
-"""A league over real HTTP in one process, quick enough to lose patience in a moment."""
+"""A league over real HTTP in one process."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack
 from socket import socket
-from typing import Any, Self
+from typing import Any, Self, TypeAlias
 
 import msgspec
 
-from agent_league.agent import Agent, Member
-from agent_league.guests import GuestHouse
-from agent_league.hosting import LOOPBACK, bound, url_of
-from agent_league.league import LeagueManager, LeagueSettings
+from agent_league.agent import Agent
+from agent_league.guests import GuestDesk
+from agent_league.http.client import HttpClient
+from agent_league.http.server import HttpServer
+from agent_league.league import LeagueManager
+from agent_league.member import Member
 from agent_league.player import Player, load_brain
 from agent_league.protocol import Patience
 from agent_league.protocol.play import Retry
 from agent_league.protocol.registration import PlayerMeta, RefereeMeta
 from agent_league.referee import Referee
-from agent_league.store import MemoryLog
-from agent_league.store.log import Store
-from agent_league.transport.http_client import HttpClient
-from agent_league.transport.http_server import HttpServer
+from agent_league.running.serve import LOOPBACK, bind, url_of
+from agent_league.season.settings import LeagueSettings
+from agent_league.serving.site import make_site
+from agent_league.store.store import Store
+from memory_log import MemoryLog
 from misbehaving import Rascal
+from timewarp import run_over_sockets
 
 HASTY = Patience(
     register_referee=5.0,
@@ -39,7 +43,6 @@ def settings(**changes: Any) -> LeagueSettings:
     return LeagueSettings(
         **{
             "seed": "7",
-            "patience": HASTY,
             "retry": QUICKLY,
             "heartbeat": 0.1,
             "farewell": 0.5,
@@ -61,9 +64,9 @@ class HttpLeague:
         self._opened = AsyncExitStack()
 
     async def __aenter__(self) -> Self:
-        sock = bound(LOOPBACK, 0)
+        sock = bind(LOOPBACK, 0)
         self.url = url_of(sock)
-        GuestHouse(self.manager, self.url)
+        GuestDesk(self.manager, self.url)
         await self._serve(self.manager, sock)
         await self.manager.open(self.store)
         return self
@@ -74,32 +77,27 @@ class HttpLeague:
 
     async def serve(self, agent: Agent) -> str:
         """Serve *agent* at a free port until the end, and return its endpoint."""
-        sock = bound(LOOPBACK, 0)
+        sock = bind(LOOPBACK, 0)
         url = url_of(sock)
         await self._serve(agent, sock)
         return url
 
     async def _serve(self, agent: Agent, sock: socket) -> None:
-        server = await HttpServer.start(agent.site(), sock)
+        server = await HttpServer.start(make_site(agent), sock)
         self.servers.append(server)
         self._opened.push_async_callback(agent.close)
         self._opened.push_async_callback(server.close, 0.1)
 
     async def join(self, make: Callable[[str], Member]) -> Member:
         """Serve the member that *make* makes for an endpoint, and register it."""
-        sock = bound(LOOPBACK, 0)
+        sock = bind(LOOPBACK, 0)
         member = make(url_of(sock))
-        server = await HttpServer.start(member.site(), sock)
+        server = await HttpServer.start(make_site(member), sock)
         self._opened.push_async_callback(member.close)
         self._opened.push_async_callback(server.close, 0.1)
         member.server = server  # type: ignore[attr-defined]  # for a referee that vanishes
         await member.register()
         return member
-
-    def free_port(self) -> int:
-        """Return a port that nobody listens at just now."""
-        with bound(LOOPBACK, 0) as sock:
-            return int(sock.getsockname()[1])
 
     async def add_player(
         self, strategy: str = "random", games: Sequence[str] = ("even_odd",)
@@ -111,21 +109,21 @@ class HttpLeague:
 
     async def add_rascal(self, rascal: Rascal) -> None:
         """Let a misbehaving player in; it registers over HTTP like anybody else."""
-        endpoint = await rascal.open()
-        self._opened.push_async_callback(rascal.close)
+        endpoint = await rascal.server.open()
+        self._opened.push_async_callback(rascal.server.close)
         frame = {"jsonrpc": "2.0", "method": "register_player", "id": 1}
         body = msgspec.json.encode({**frame, "params": rascal.application(endpoint)})
         answer = await self.wire.post(self.url, body, 5.0)
         rascal.player_id = msgspec.json.decode(answer.body)["result"]["player_id"]
 
-    async def add_stranger(self, endpoint: str) -> str:
+    async def add_endpoint(self, endpoint: str) -> str:
         """Register whoever listens at *endpoint* as a player, and return its id."""
         registrar = self._player(endpoint, "random")
         await registrar.register()
         return registrar.name
 
-    async def play(self, within: float = 40.0) -> None:
-        await asyncio.wait_for(self.manager.run(), within)
+    async def play(self) -> None:
+        await self.manager.run()
 
     def _player(self, url: str, strategy: str, games: Sequence[str] = ("even_odd",)) -> Player:
         meta = PlayerMeta(
@@ -149,12 +147,20 @@ class HttpLeague:
         return {"name": "whistle", "wire": self.wire, "league_url": self.url, "meta": made}
 
 
-def played(script: Callable[[HttpLeague], Awaitable[None]], **changes: Any) -> HttpLeague:
-    """Run *script* in a league over HTTP, and return the league as it ended."""
+Script: TypeAlias = Callable[[HttpLeague], Awaitable[None]]
 
-    async def main() -> HttpLeague:
-        async with HttpLeague(**changes) as league:
-            await script(league)
-            return league
 
-    return asyncio.run(main())
+def played(script: Script, **changes: Any) -> HttpLeague:
+    """Run *script* in a league over HTTP whose agents are all here; return it as it ended."""
+    return run_over_sockets(_play(script, {"patience": HASTY, **changes}))
+
+
+def played_with_programs(script: Script, **changes: Any) -> HttpLeague:
+    """Do the same in real time, for agents that are programs of their own."""
+    return asyncio.run(_play(script, changes))
+
+
+async def _play(script: Script, changes: dict[str, Any]) -> HttpLeague:
+    async with HttpLeague(**changes) as league:
+        await script(league)
+        return league

@@ -5,10 +5,11 @@ import json
 from collections import defaultdict
 from pathlib import Path
 
+from agent_league.season.settings import GuestRules
 from agent_league.store.sqlite import SqliteStore
 from agent_league.vocabulary import Json
 from end_to_end.http_league import HttpLeague, settings
-from guests.lounge import Caller
+from guests.guest_box import Caller
 
 Shape = tuple[str, str, tuple[str, ...]]
 """Who said which message, with which fields."""
@@ -21,7 +22,9 @@ def caller(league: HttpLeague, name: str) -> Caller:
     return Caller(post, name)
 
 
-async def said(store: SqliteStore, league_id: str, matches: list[str]) -> dict[str, set[Shape]]:
+async def read_shapes(
+    store: SqliteStore, league_id: str, matches: list[str]
+) -> dict[str, set[Shape]]:
     """Return what was said to and by each player, whatever it said in it."""
     shapes: dict[str, set[Shape]] = defaultdict(set)
     for match_id in matches:
@@ -35,7 +38,8 @@ async def said(store: SqliteStore, league_id: str, matches: list[str]) -> dict[s
 
 
 def test_two_players_and_two_guests_complete_a_league_and_look_the_same(tmp_path: Path) -> None:
-    terms = {"awaited_players": 4, "awaited_referees": 2}
+    guest_rules = GuestRules(linger=0)
+    terms = {"awaited_players": 4, "awaited_referees": 2, "guests": guest_rules}
 
     async def main() -> tuple[HttpLeague, dict[str, set[Shape]]]:
         league = HttpLeague(**terms)
@@ -52,7 +56,7 @@ def test_two_players_and_two_guests_complete_a_league_and_look_the_same(tmp_path
             await season
             assert {over["status"] for over in ended} == {"LEAGUE_OVER"}
             matches = list(league.manager.season.results)
-            shapes = await said(store, settings(**terms).league_id, matches)
+            shapes = await read_shapes(store, settings(**terms).league_id, matches)
         await store.close()
         return league, shapes
 

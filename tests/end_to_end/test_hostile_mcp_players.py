@@ -9,11 +9,11 @@ from typing import Any, ClassVar
 
 import pytest
 
+from agent_league.http.exchange import HttpRequest, Response
 from agent_league.protocol import Patience
 from agent_league.store.events import MatchEnded
-from agent_league.transport.exchange import Heard, Parcel
 from end_to_end.http_league import HttpLeague, played
-from mcp_peer import McpHouse, McpPeer, even, structured
+from mcp_peer import McpPeer, ServedMcpPeer, even, structured
 
 CALM = Patience(join=20.0, move=20.0, game_over=5.0, report=5.0, generic=20.0)
 BOMB = {"type": "object", "properties": {"parity_choice": {"type": "string", "pattern": "^(a+)+$"}}}
@@ -24,7 +24,7 @@ MEGABYTE, MEGABYTES = b"x" * 1_000_000, 100
 class Hostile(McpPeer):
     """Plays honestly but for one attack, and keeps its match pending for as long as it likes."""
 
-    house: ClassVar[type[McpHouse]] = McpHouse
+    served_by: ClassVar[type[ServedMcpPeer]] = ServedMcpPeer
 
     def __init__(self) -> None:
         super().__init__({"choose_parity": self.choose})
@@ -76,13 +76,13 @@ class RegexBomb(Hostile):
         return {**structured({"parity_choice": FUSE}), "content": []}
 
 
-class FloodHouse(McpHouse):
+class ServedFlood(ServedMcpPeer):
     """Pours a hundred megabytes into each answer that asks for it."""
 
-    async def write(self, heard: Heard, writer: asyncio.StreamWriter) -> None:
-        before, flood, after = heard.body.partition(b"FLOOD")
+    async def write(self, received: Response, writer: asyncio.StreamWriter) -> None:
+        before, flood, after = received.body.partition(b"FLOOD")
         if not flood:
-            return await super().write(heard, writer)
+            return await super().write(received, writer)
         length = len(before) + MEGABYTES * len(MEGABYTE) + len(after)
         kind = "content-type: application/json"
         writer.write(f"HTTP/1.1 200 So\r\n{kind}\r\ncontent-length: {length}\r\n\r\n".encode())
@@ -95,7 +95,7 @@ class FloodHouse(McpHouse):
 class Flood(Hostile):
     """Answers with a hundred megabytes."""
 
-    house = FloodHouse
+    served_by = ServedFlood
 
     async def choose(self, arguments: dict[str, Any]) -> Any:
         await self.others_end()
@@ -105,7 +105,7 @@ class Flood(Hostile):
 class Shapeshifter(Hostile):
     """Shows other tools each time it is looked at."""
 
-    async def answer(self, parcel: Parcel) -> Heard:
+    async def answer(self, parcel: HttpRequest) -> Response:
         if b"tools/list" in parcel.body:
             self.tools[f"tool{self.lists()}"] = even
             await self.others_end()
@@ -113,12 +113,12 @@ class Shapeshifter(Hostile):
 
 
 class Crowd(Hostile):
-    """Offers ten thousand tools, in one list."""
+    """Offers more tools than anybody needs, in one list."""
 
-    async def answer(self, parcel: Parcel) -> Heard:
+    async def answer(self, parcel: HttpRequest) -> Response:
         if b"tools/list" in parcel.body:
-            self.page = 10_000
-            self.tools |= {f"t{number}": even for number in range(10_000)}
+            self.page = 3_000
+            self.tools |= {f"t{number}": even for number in range(3_000)}
             await self.others_end()
         return await super().answer(parcel)
 
@@ -140,9 +140,9 @@ def test_a_hostile_player_delays_no_match_but_its_own(
     async def script(league: HttpLeague) -> None:
         server = attack()
         hostile.append(server)
-        async with server.house(server) as house:
+        async with server.served_by(server) as served:
             await league.add_referee()
-            server.player_id = await league.add_stranger(house.url)
+            server.player_id = await league.add_endpoint(served.url)
             for _ in range(3):
                 await league.add_player()
             server.attach(league)

@@ -102,15 +102,15 @@ def test_a_silent_player_is_told_what_it_missed_before_it_is_asked_again(only: s
         await league.play()
 
     played(script, awaited_players=2)
-    errors = [said for said in rascal.heard if said["message_type"] == "GAME_ERROR"]
-    assert [said["retry_info"]["retry_count"] for said in errors] == [1, 2]
-    assert {said["error_code"] for said in errors} == {"E001"}
-    assert sum(said["message_type"] == only for said in rascal.heard) == 3
+    errors = [reply for reply in rascal.received if reply["message_type"] == "GAME_ERROR"]
+    assert [reply["retry_info"]["retry_count"] for reply in errors] == [1, 2]
+    assert {reply["error_code"] for reply in errors} == {"E001"}
+    assert sum(reply["message_type"] == only for reply in rascal.received) == 3
 
 
 def test_an_invalid_choice_can_be_corrected_inside_the_window() -> None:
     async def learning(rascal: Rascal, request: Body, writer: asyncio.StreamWriter) -> None:
-        if any(said["message_type"] == "GAME_ERROR" for said in rascal.heard):
+        if any(reply["message_type"] == "GAME_ERROR" for reply in rascal.received):
             send(writer, rascal.honest(request))
         else:
             await wrong_case(rascal, request, writer)
@@ -125,7 +125,7 @@ def test_an_invalid_choice_can_be_corrected_inside_the_window() -> None:
 
     (ended,) = played(script, awaited_players=2).manager.season.results.values()
     assert ended.termination == "completed"
-    (error,) = [said for said in rascal.heard if said["message_type"] == "GAME_ERROR"]
+    (error,) = [reply for reply in rascal.received if reply["message_type"] == "GAME_ERROR"]
     assert (error["error_code"], error["error_description"]) == ("E004", "INVALID_PARITY_CHOICE")
     assert error["retry_info"]["time_remaining"] > 0
 

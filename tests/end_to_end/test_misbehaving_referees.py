@@ -4,13 +4,15 @@ from typing import Any
 
 import pytest
 
-from agent_league.agent import Member
-from agent_league.protocol.play import MatchAccepted, ReportedResult, ResultReport, StartMatch
+from agent_league.http.server import HttpServer
+from agent_league.member import Member
+from agent_league.protocol.failures import RefusedError
+from agent_league.protocol.play import MatchAccepted, ResultReport, StartMatch
+from agent_league.protocol.results import ReportedResult
 from agent_league.referee import Referee
 from agent_league.referee.match import Match
+from agent_league.referee.reporting import report_result
 from agent_league.store.events import AgentSuspended
-from agent_league.transport import RefusedError
-from agent_league.transport.http_server import HttpServer
 from end_to_end.http_league import HttpLeague, played
 
 
@@ -21,7 +23,7 @@ class Rogue(Referee):
 
     def accept(self, order: StartMatch, reason: str | None = None) -> MatchAccepted:
         return MatchAccepted(
-            **self.stamp(order.conversation_id),
+            **self.envelope(order.conversation_id),
             match_id=order.match_id,
             status="REJECTED" if reason else "ACCEPTED",
             reason=reason,
@@ -53,9 +55,9 @@ class Refusing(Rogue):
 class Repeating(Referee):
     """Reports everything twice."""
 
-    async def _report(self, match: Match, result: ReportedResult) -> None:
-        await super()._report(match, result)
-        await super()._report(match, result)
+    async def _officiate(self, match: Match) -> None:
+        await super()._officiate(match)
+        await report_result(self, match, match.result())
 
 
 @pytest.mark.parametrize(
@@ -91,12 +93,12 @@ def forged(by: Member, **changes: Any) -> ResultReport:
         "game_type": "even_odd",
         "result": ReportedResult(winner="P01", score={"P01": 300, "P02": 0}, details={}),
     }
-    return ResultReport(**{**by.stamp("conv-forged"), **fields, **changes})
+    return ResultReport(**{**by.envelope("conv-forged"), **fields, **changes})
 
 
 async def refusal(by: Member, report: ResultReport) -> str:
     with pytest.raises(RefusedError) as caught:
-        await by.line(by.league_url).tell(report)
+        await by.peers.line(by.league_url).tell(report)
     return caught.value.code
 
 

@@ -1,29 +1,30 @@
 """What staff get: every fault counted once, every place worth its points."""
 
-import asyncio
 import csv
 import io
 import json
 import re
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
 
-from agent_league.cli.grade import write
+from agent_league.cli.console import print_csv
 from agent_league.grading import (
     Conduct,
     Grade,
     Rubric,
-    grades,
-    note,
+    grade_players,
     note_disqualification,
+    note_match,
     note_violation,
 )
-from agent_league.league import LeagueSettings
-from agent_league.league.season import Season
 from agent_league.protocol import Patience
+from agent_league.protocol.play import Retry
+from agent_league.season.season import Season
+from agent_league.season.settings import LeagueSettings
 from agent_league.store.addresses import store_at
 from agent_league.store.events import (
     AgentDisqualified,
@@ -33,11 +34,13 @@ from agent_league.store.events import (
     ViolationNoted,
 )
 from cli.league_command import league
-from end_to_end.http_league import HASTY, QUICKLY, HttpLeague
+from end_to_end.http_league import HttpLeague
 from misbehaving import Act, Rascal, crashing, garbled, silent, wrong_case
+from timewarp import run_over_sockets
 
 PAGE = (Path(__file__).parent.parent.parent / "docs/grading.md").read_text(encoding="utf-8")
 AT = "2026-01-01T00:00:00Z"
+ONCE = Retry(attempts=1, base_delay=0.01)
 
 
 def ended(match_id: str = "R1M1", **changes: Any) -> MatchEnded:
@@ -80,7 +83,7 @@ def season_of(players: int) -> Season:
 
 
 def graded(conduct: Conduct, rubric: Rubric | None = None) -> Grade:
-    return grades(season_of(2), {"P01": conduct}, rubric or Rubric())[0]
+    return grade_players(season_of(2), {"P01": conduct}, rubric or Rubric())[0]
 
 
 @pytest.mark.parametrize(
@@ -95,7 +98,7 @@ def test_a_place_is_worth_what_the_assignment_says(rank: int, points: int) -> No
     assert (row.rank, row.place_points, row.points) == (rank, points, points + 10)
 
 
-ALL = grades(season_of(100), {}, Rubric())
+ALL = grade_players(season_of(100), {}, Rubric())
 
 
 def test_a_hundred_players_are_graded_in_the_order_of_the_table() -> None:
@@ -125,7 +128,7 @@ def test_staff_may_be_more_lenient_and_the_bonus_is_still_for_the_faultless() ->
     assert (row.points, row.bonus, row.compliance, row.disqualified) == (100, 0, 0.75, "")
 
 
-def said(kind: str, to: str = "P02", **fields: Any) -> dict[str, Any]:
+def make_entry(kind: str, to: str = "P02", **fields: Any) -> dict[str, Any]:
     message = {"message_type": kind, **fields}
     return {"at": AT, "from": "referee:REF01", "to": f"player:{to}", "message": message}
 
@@ -134,24 +137,24 @@ def missed(error: str, by: str = "P02") -> dict[str, Any]:
     return {"at": AT, "from": f"player:{by}", "to": "referee:REF01", "error": error}
 
 
-def noted(said: list[dict[str, Any]], **changes: Any) -> dict[str, Conduct]:
+def noted(make_entry: list[dict[str, Any]], **changes: Any) -> dict[str, Conduct]:
     conducts: dict[str, Conduct] = {}
-    note(conducts, ended(**changes), said)
+    note_match(conducts, ended(**changes), make_entry)
     return conducts
 
 
 def test_faults_are_counted_for_whoever_committed_them_even_if_forgiven() -> None:
     found = noted(
         [
-            said("CHOOSE_PARITY_CALL"),
+            make_entry("CHOOSE_PARITY_CALL"),
             missed("E001 too late"),
-            said("GAME_ERROR", error_code="E001"),
-            said("CHOOSE_PARITY_CALL"),
+            make_entry("GAME_ERROR", error_code="E001"),
+            make_entry("CHOOSE_PARITY_CALL"),
             missed("E022 nonsense"),
-            said("CHOOSE_PARITY_CALL", to="P01"),
+            make_entry("CHOOSE_PARITY_CALL", to="P01"),
             missed("E009 gone", by="P01"),
-            said("GAME_MOVE_CALL", to="P01"),
-            said("GAME_ERROR", to="P01", error_code="E024"),
+            make_entry("GAME_MOVE_CALL", to="P01"),
+            make_entry("GAME_ERROR", to="P01", error_code="E024"),
         ]
     )
     assert found["P02"] == Conduct(
@@ -179,11 +182,9 @@ def test_what_the_league_noted_counts_and_so_does_whom_it_put_out() -> None:
     [
         ("timeout", Conduct(1, moves=1, timeouts=1)),
         ("unreachable", Conduct(1, moves=1, failures=1)),
-        ("suspended", Conduct(1, moves=1, failures=1)),
         ("invalid_reply", Conduct(1, {"R1M1"}, moves=1, violations=1)),
         ("invalid_move", Conduct(1, {"R1M1"}, moves=1, violations=1)),
         ("error_reply", Conduct(1, {"R1M1"}, moves=1, violations=1)),
-        ("declined", Conduct(1, moves=1)),
     ],
 )
 def test_of_a_match_without_a_word_its_ending_tells(termination: str, fault: Conduct) -> None:
@@ -193,9 +194,78 @@ def test_of_a_match_without_a_word_its_ending_tells(termination: str, fault: Con
     assert found["P01"] == Conduct(1, moves=1)
 
 
+@pytest.mark.parametrize(
+    ("termination", "fault"),
+    [
+        ("suspended", Conduct(1, failures=1)),
+        ("declined", Conduct(1)),
+        ("disqualified", Conduct(1)),
+    ],
+)
+def test_nobody_was_asked_for_a_move_in_a_match_that_did_not_begin(
+    termination: str, fault: Conduct
+) -> None:
+    lost = {"status": "TECHNICAL_LOSS", "technical_losses": ["P02"], "termination": termination}
+    invited = [make_entry("GAME_INVITATION", to="P01"), make_entry("GAME_INVITATION")]
+    for transcript in ([], invited):
+        found = noted(transcript, **lost)
+        assert found["P02"] == fault
+        assert found["P01"] == Conduct(1)
+
+
+def test_a_late_answer_to_an_invitation_that_was_forgiven_is_no_late_move() -> None:
+    late = [
+        make_entry("GAME_INVITATION"),
+        missed("E001 too late"),
+        make_entry("GAME_ERROR", error_code="E001"),
+    ]
+    asked = [make_entry("GAME_INVITATION"), make_entry("CHOOSE_PARITY_CALL")]
+    assert noted([*late, *asked])["P02"] == Conduct(1, moves=1)
+
+
+def test_whoever_never_joins_in_time_is_out() -> None:
+    lost = {"status": "TECHNICAL_LOSS", "technical_losses": ["P02"], "termination": "timeout"}
+    found = noted([make_entry("GAME_INVITATION"), missed("E001 too late")], **lost)
+    assert found["P02"] == Conduct(1, timeouts=1)
+    assert graded(found["P02"]).disqualified == "timeouts"
+
+
+def test_two_players_that_forfeit_have_each_their_own_fault() -> None:
+    found = noted(
+        [],
+        winner=None,
+        status="TECHNICAL_LOSS",
+        technical_losses=["P01", "P02"],
+        termination="both_forfeit",
+        forfeits={"P01": "timeout", "P02": "invalid_move"},
+    )
+    assert (found["P01"].timeouts, found["P01"].violations) == (1, 0)
+    assert (found["P02"].timeouts, found["P02"].violations) == (0, 1)
+
+
+@pytest.mark.parametrize(
+    ("players", "points"),
+    [
+        (5, [30, 25, 20, 15, 10]),
+        (10, [30, 30, 25, 25, 20, 20, 15, 15, 10, 10]),
+        (4, [30, 25, 20, 15]),
+        (2, [30, 20]),
+    ],
+)
+def test_the_part_of_the_class_is_worth_what_document_000_says(
+    players: int, points: list[int]
+) -> None:
+    rows = grade_players(season_of(players), {}, Rubric())
+    assert [row.competition_points for row in rows] == points
+
+
+def test_a_disqualified_player_has_no_points_of_competition() -> None:
+    assert graded(Conduct(matches=1, moves=1, violations=1)).competition_points == 0
+
+
 @pytest.mark.parametrize("entry", [{}, {"message": 7, "to": "player:P02"}, {"error": None}])
 def test_a_transcript_of_another_shape_does_no_harm(entry: dict[str, Any]) -> None:
-    assert noted([entry])["P02"] == Conduct(1, moves=1)
+    assert noted([entry])["P02"] == Conduct(1)
 
 
 def test_the_page_shows_the_default_rubric_and_every_column() -> None:
@@ -209,33 +279,24 @@ def test_the_page_shows_the_default_rubric_and_every_column() -> None:
 def played_with(act: Act, only: str, folder: Path) -> None:
     """Keep a league of three in *folder*, one of whom misbehaves."""
 
-    async def script(house: HttpLeague) -> None:
-        await house.add_referee()
-        await house.add_player()
-        await house.add_player()
-        await house.add_rascal(Rascal(act, only))
-        await house.play()
+    async def script(league: HttpLeague) -> None:
+        await league.add_referee()
+        await league.add_player()
+        await league.add_player()
+        await league.add_rascal(Rascal(act, only))
+        await league.play()
 
     async def main() -> None:
         store = store_at(str(folder / "league.db"))
-        changes: dict[str, Any] = {
-            "awaited_players": 3,
-            "retry": QUICKLY,
-            "patience": _patience(act),
-        }
+        league = HttpLeague(awaited_players=3, retry=ONCE, patience=Patience(move=2.0))
+        league.store = store
         try:
-            house = HttpLeague(**changes)
-            house.store = store
-            async with house:
-                await script(house)
+            async with league:
+                await script(league)
         finally:
             await store.close()
 
-    asyncio.run(main())
-
-
-def _patience(act: Act) -> Patience:
-    return HASTY if act is silent else Patience()
+    run_over_sockets(main())
 
 
 @pytest.mark.parametrize(
@@ -280,5 +341,6 @@ def test_a_rubric_is_read_from_a_file_and_a_wrong_one_is_said_so(tmp_path: Path)
 
 
 def test_a_name_is_never_a_formula(capsys: pytest.CaptureFixture[str]) -> None:
-    write(ALL[:1])
+    row = asdict(ALL[0])
+    print_csv(list(row), [row], "\n")
     assert ",'=Player P01," in capsys.readouterr().out

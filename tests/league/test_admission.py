@@ -3,15 +3,19 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import structs
 
-from agent_league.league import LeagueSettings
-from agent_league.league.admission import Admission, Applicant, Refusal, judge
-from agent_league.league.roster import Roster
-from agent_league.protocol import ErrorCode, Role, tokens
-from agent_league.protocol.fields import moment
-from agent_league.store.events import AgentRegistered, TokenIssued
+from agent_league.clock import format_time
+from agent_league.league.admission import Admission, Application, Refusal, judge
+from agent_league.protocol import Envelope, ErrorCode, Role, tokens
+from agent_league.protocol.fields import VERSION, parse_time
+from agent_league.protocol.registration import RegisterPlayer, RegisterReferee
+from agent_league.season.season import Season, Stage
+from agent_league.season.settings import LeagueSettings
+from agent_league.store.events import AgentRegistered, AgentSuspended, TokenIssued
+from agent_league.vocabulary import PlayerId
 from league_box import player_meta, player_url, referee_meta, referee_url
 from timewarp import EPOCH
 
@@ -22,38 +26,52 @@ class Gate:
     """Lets applicants in, and remembers them."""
 
     def __init__(self, settings: LeagueSettings = OPEN) -> None:
-        self.roster = Roster()
-        self.settings = settings
-        self.started = False
+        self.season = Season(settings)
+        self.roster = self.season.roster
         self.now = EPOCH
 
-    def judged(self, applicant: Applicant) -> Admission | Refusal:
-        decided = judge(applicant, self.roster, self.settings, started=self.started, now=self.now)
+    def start(self) -> None:
+        self.season.stage = Stage.PLAYING
+        self.season.players = [PlayerId(e.agent_id) for e in self.roster.present(Role.PLAYER)]
+
+    def judged(self, applicant: Application) -> Admission | Refusal:
+        decided = judge(applicant, self.season, self.now)
         if isinstance(decided, Admission):
             self.roster.apply(decided.event)
         return decided
 
-    def admit(self, applicant: Applicant) -> Admission:
+    def admit(self, applicant: Application) -> Admission:
         decided = self.judged(applicant)
         assert isinstance(decided, Admission), decided
         return decided
 
-    def refuse(self, applicant: Applicant) -> Refusal:
+    def refuse(self, applicant: Application) -> Refusal:
         decided = self.judged(applicant)
         assert isinstance(decided, Refusal), decided
         return decided
 
 
-def player(number: int = 1, token: str | None = None, sender: str = "x", **meta: Any) -> Applicant:
-    return Applicant(
-        Role.PLAYER, f"player:{sender}", player_meta(player_url(number), **meta), token
-    )
+def stamp(sender: str) -> Envelope:
+    return {
+        "protocol": VERSION,
+        "sender": sender,
+        "timestamp": format_time(EPOCH),
+        "conversation_id": "conv-join",
+    }
 
 
-def referee(number: int = 1, token: str | None = None, sender: str = "x", **meta: Any) -> Applicant:
-    return Applicant(
-        Role.REFEREE, f"referee:{sender}", referee_meta(referee_url(number), **meta), token
-    )
+def player(
+    number: int = 1, token: str | None = None, sender: str = "x", **meta: Any
+) -> Application:
+    about = player_meta(player_url(number), **meta)
+    return RegisterPlayer(**stamp(f"player:{sender}"), auth_token=token, player_meta=about)
+
+
+def referee(
+    number: int = 1, token: str | None = None, sender: str = "x", **meta: Any
+) -> Application:
+    about = referee_meta(referee_url(number), **meta)
+    return RegisterReferee(**stamp(f"referee:{sender}"), auth_token=token, referee_meta=about)
 
 
 def test_newcomers_are_numbered_in_the_order_in_which_they_come() -> None:
@@ -67,14 +85,14 @@ def test_an_admission_tells_only_the_hash_of_the_token_to_the_log() -> None:
     assert isinstance(admitted.event, AgentRegistered)
     assert admitted.token.startswith("tok_P01_")
     assert len(admitted.token.removeprefix("tok_P01_")) >= 32
-    assert admitted.event.token_hash == tokens.token_hash(admitted.token)
+    assert admitted.event.token_hash == tokens.hash_token(admitted.token)
     assert admitted.token not in str(admitted.event)
 
 
 def test_a_token_is_good_for_a_day_or_as_long_as_is_set() -> None:
     for hours in (24.0, 0.5):
         gate = Gate(replace(OPEN, token_hours=hours))
-        assert moment(gate.admit(player()).event.expires) - EPOCH == timedelta(hours=hours)
+        assert parse_time(gate.admit(player()).event.expires) - EPOCH == timedelta(hours=hours)
 
 
 def test_what_an_agent_says_of_itself_is_kept() -> None:
@@ -87,11 +105,16 @@ def test_what_an_agent_says_of_itself_is_kept() -> None:
 # Refusals
 
 
-@pytest.mark.parametrize("applicant", [player(), referee()], ids=["player", "referee"])
-def test_who_comes_after_the_start_comes_too_late(applicant: Applicant) -> None:
+def test_a_referee_may_join_at_any_time() -> None:
     gate = Gate()
-    gate.started = True
-    refusal = gate.refuse(applicant)
+    gate.start()
+    assert gate.admit(referee()).agent_id == "REF01"
+
+
+def test_a_player_that_comes_after_the_start_comes_too_late() -> None:
+    gate = Gate()
+    gate.start()
+    refusal = gate.refuse(player())
     assert refusal.code is ErrorCode.LATE_REGISTRATION
     assert refusal.reason == "Registration closed - league already started"
 
@@ -160,8 +183,8 @@ def test_a_full_league_takes_no_more_players_but_still_referees() -> None:
 
 def test_who_means_another_league_is_refused() -> None:
     gate = Gate()
-    assert OPEN.league_id in gate.refuse(replace(player(), league_id="league_1999")).reason
-    assert gate.admit(replace(player(), league_id=OPEN.league_id)).agent_id == "P01"
+    assert OPEN.league_id in gate.refuse(structs.replace(player(), league_id="league_1999")).reason
+    assert gate.admit(structs.replace(player(), league_id=OPEN.league_id)).agent_id == "P01"
 
 
 def test_a_name_may_be_taken_twice() -> None:
@@ -203,13 +226,87 @@ def test_the_same_endpoint_is_the_same_agent(started: bool) -> None:
     gate = Gate()
     first = gate.admit(player(1))
     gate.admit(player(2))
-    gate.started = started
+    if started:
+        gate.start()
     again = gate.admit(player(1, display_name="Another name", sender="P07"))
     assert again.agent_id == "P01"
     assert again.token != first.token
     assert isinstance(again.event, TokenIssued)
     assert not again.event.proven
     assert len(gate.roster.of(Role.PLAYER)) == 2
+
+
+SPELLINGS = [
+    "http://localhost:8101/mcp",
+    "HTTP://localhost:8101/mcp",
+    "http://LocalHost:08101/mcp",
+    "http://localhost.:8101/mcp/",
+    "http://127.0.0.1:8101/mcp",
+    "http://127.1:8101/mcp",
+    "http://2130706433:8101/mcp",
+    "http://127.0.0.2:8101/mcp",
+    "http://0.0.0.0:8101/mcp",
+    "http://[::1]:8101/mcp",
+    "http://[::ffff:127.0.0.1]:8101/mcp",
+    "http://[0:0:0:0:0:0:0:1]:8101/mcp//",
+    "http://localhost:8101/mcp?",
+]
+
+
+def test_an_endpoint_that_is_spelled_otherwise_is_the_same_agent() -> None:
+    gate = Gate()
+    ids = {gate.admit(player(contact_endpoint=spelling)).agent_id for spelling in SPELLINGS}
+    assert ids == {"P01"}
+    assert gate.roster["P01"].endpoint == SPELLINGS[0]
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("http://example.com/mcp", "http://EXAMPLE.com:80/mcp"),
+        ("https://example.com/mcp", "https://example.com.:443/mcp/"),
+        ("http://[2001:db8::1]:9/a", "http://[2001:DB8:0:0::1]:9/a/"),
+    ],
+)
+def test_the_default_port_and_capitals_make_no_other_agent(one: str, other: str) -> None:
+    gate = Gate()
+    assert gate.admit(player(contact_endpoint=one)).agent_id == "P01"
+    assert gate.admit(player(contact_endpoint=other)).agent_id == "P01"
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        "http://localhost:8102/mcp",
+        "https://localhost:8101/mcp",
+        "http://localhost:8101/MCP",
+        "http://localhost:8101/",
+        "http://localhost:8101/mcp?seat=2",
+        "http://cafe:8101/mcp",
+        "http://10.0.0.1:8101/mcp",
+    ],
+)
+def test_another_port_path_or_host_is_another_agent(other: str) -> None:
+    gate = Gate()
+    gate.admit(player(contact_endpoint=SPELLINGS[0]))
+    assert gate.admit(player(contact_endpoint=other)).agent_id == "P02"
+
+
+def test_a_player_that_never_answered_takes_no_seat_and_no_name() -> None:
+    gate = Gate(replace(OPEN, max_players=1, unique_names=True))
+    dead = gate.admit(player(1, display_name="Alpha"))
+    assert gate.refuse(player(2)).reason == "Maximum players reached"
+    why = "never answered after registration"
+    gate.roster.apply(AgentSuspended(at=format_time(EPOCH), agent_id=dead.agent_id, why=why))
+    assert gate.admit(player(2, display_name="Alpha")).agent_id == "P02"
+
+
+def test_a_player_that_did_not_answer_in_time_comes_too_late_when_it_registers_again() -> None:
+    gate = Gate()
+    gate.admit(player(1))
+    gate.start()
+    gate.season.players = []
+    assert gate.refuse(player(1)).code is ErrorCode.LATE_REGISTRATION
 
 
 def test_whoever_shows_its_token_is_known_to_be_itself() -> None:
@@ -225,7 +322,8 @@ def test_whoever_shows_its_token_is_known_to_be_itself() -> None:
 def test_whoever_shows_its_token_may_have_moved(started: bool) -> None:
     gate = Gate()
     first = gate.admit(player(1))
-    gate.started = started
+    if started:
+        gate.start()
     moved = gate.admit(player(9, first.token))
     assert moved.agent_id == "P01"
     assert gate.roster["P01"].endpoint == player_url(9)
@@ -332,7 +430,6 @@ def test_after_p99_comes_p100() -> None:
     assert ids[-3:] == ["P99", "P100", "P101"]
 
 
-@settings(deadline=None)
 @given(st.lists(st.integers(1, 6), max_size=30), st.data())
 def test_whatever_the_order_one_endpoint_is_one_id(comings: list[int], data: st.DataObject) -> None:
     gate = Gate()

@@ -7,13 +7,14 @@ from typing import Any
 import msgspec
 import pytest
 
-from agent_league.dialects import RULES
+from agent_league.http.exchange import Answer
 from agent_league.league.discipline import ground_of
-from agent_league.league.roster import Lifecycle
-from agent_league.league.settings import GROUNDS, LeagueSettings
+from agent_league.protocol.requirements.rules import RULES
 from agent_league.protocol.rounds import LeagueCompleted
+from agent_league.season.roster import Lifecycle
+from agent_league.season.settings import GROUNDS, LeagueSettings
+from agent_league.serving.site import make_site
 from agent_league.store.events import AgentDisqualified, MatchEnded, ViolationNoted
-from agent_league.transport.exchange import Answer
 from league_box import LEAGUE_URL, Box, played
 from scripted import Behaviour, Call, Scripted, does_not_know, refuses, says, stays_silent
 from timewarp import run
@@ -54,7 +55,7 @@ def test_violations_are_shown_with_the_league_and_with_the_player() -> None:
 
 
 def shown(box: Box, page: str) -> Any:
-    return box.manager.look(page)
+    return make_site(box.manager).find_page(page)
 
 
 CASES: list[tuple[Behaviour, str, str]] = [
@@ -103,7 +104,7 @@ def test_a_tolerant_league_may_disqualify_too() -> None:
 
 def test_a_player_that_never_answers_has_no_valid_endpoint() -> None:
     async def main() -> Box:
-        box = Box(["always_even", "always_odd"], guests=1, strictness="strict")
+        box = Box(["always_even", "always_odd"], awaited_players=2, strictness="strict")
         ghost = box.guest(Scripted("ghost"))
         await box.open()
         ghost.leave()
@@ -115,8 +116,7 @@ def test_a_player_that_never_answers_has_no_valid_endpoint() -> None:
     box = run(main())
     (out,) = box.happened(AgentDisqualified)
     assert (out.agent_id, out.ground) == ("P03", "invalid_endpoint")
-    ends = {end.termination for end in box.happened(MatchEnded) if "P03" in end.players}
-    assert ends == {"disqualified"}
+    assert "P03" not in box.season.players
 
 
 def test_a_strict_league_of_our_own_has_no_violations() -> None:
@@ -147,9 +147,9 @@ def test_nobody_is_blamed_for_what_others_send_in_its_name(strictness: Any) -> N
         box = Box(["always_even", "always_odd"], strictness=strictness, disqualify=("schema",))
         await box.open()
         await box.fill()
-        said = msgspec.to_builtins(box.players[0].application()) | {"sender": "players:P01"}
-        said.pop("auth_token")
-        frame = {"jsonrpc": "2.0", "method": "x", "params": {"message": said}, "id": 1}
+        reply = msgspec.to_builtins(box.players[0].application()) | {"sender": "players:P01"}
+        reply.pop("auth_token")
+        frame = {"jsonrpc": "2.0", "method": "x", "params": {"message": reply}, "id": 1}
         for _ in range(6):
             await box.net.post(LEAGUE_URL, json.dumps(frame).encode(), 5)
         await box.manager.run()
@@ -163,8 +163,8 @@ def test_nobody_is_blamed_for_what_others_send_in_its_name(strictness: Any) -> N
 
 def test_no_violation_repeats_a_secret() -> None:
     def blabs(call: Call) -> Answer:
-        said = call.right() | {"accept": "yes", "auth_token": call.message["auth_token"]}
-        return call.returns({"wrong": said, "why": call.message["auth_token"]})
+        reply = call.right() | {"accept": "yes", "auth_token": call.message["auth_token"]}
+        return call.returns({"wrong": reply, "why": call.message["auth_token"]})
 
     box = league({JOIN: blabs, CHOOSE: blabs})
     noted = box.happened(ViolationNoted)
@@ -183,6 +183,17 @@ def test_two_disqualified_players_both_lose() -> None:
     played(box)
     (between,) = [e for e in box.happened(MatchEnded) if set(e.players) == {"P03", "P04"}]
     assert between.winner is None
+
+
+def test_two_players_that_forfeit_the_same_match_are_each_disqualified_for_their_own_reason() -> (
+    None
+):
+    box = Box([], guests=2, disqualify=("timeout", "unsupported_game"))
+    box.guest(Scripted("P01", {JOIN: says(accept=False)}))
+    box.guest(Scripted("P02", {JOIN: stays_silent}))
+    played(box)
+    outs = {event.agent_id: event.ground for event in box.happened(AgentDisqualified)}
+    assert outs == {"P01": "unsupported_game", "P02": "timeout"}
 
 
 def test_settings_are_tolerant_and_disqualify_nobody_by_default() -> None:

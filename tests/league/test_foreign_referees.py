@@ -5,11 +5,13 @@ from typing import Any
 
 import pytest
 
+from agent_league.http.exchange import Answer
 from agent_league.protocol import Role
-from agent_league.protocol.play import ReportedResult, ResultReport
+from agent_league.protocol.failures import RefusedError
+from agent_league.protocol.play import ResultReport
+from agent_league.protocol.results import ReportedResult
+from agent_league.season.settings import LeagueSettings
 from agent_league.store.events import AgentSuspended, MatchEnded
-from agent_league.transport import RefusedError
-from agent_league.transport.exchange import Answer
 from league_box import Box, Guest
 from scripted import Behaviour, Call, Scripted, does_not_know
 from timewarp import now, run
@@ -24,7 +26,7 @@ def says_ok(call: Call) -> Answer:
 def report(referee: Guest, **changes: Any) -> ResultReport:
     fields = {
         "auth_token": referee.token,
-        "league_id": "any",
+        "league_id": LeagueSettings.league_id,
         "round_id": 1,
         "match_id": "R1M1",
         "game_type": "even_odd",
@@ -80,14 +82,14 @@ def test_an_ok_that_nothing_comes_of_is_followed_by_the_other_forms() -> None:
 
     box = refereed(says_ok, script)
     assert box.season.results["R1M1"].termination == "completed"
-    told = methods(box.guests[0])
-    assert told[:5] == ["start_match", START, None, START, "MATCH_ASSIGNMENT"]
+    notices = methods(box.guests[0])
+    assert notices[:5] == ["start_match", START, None, START, "MATCH_ASSIGNMENT"]
 
 
 def methods(referee: Guest) -> list[str | None]:
     assert isinstance(referee.peer, Scripted)
     wanted = {START, "MATCH_ASSIGNMENT", "RUN_MATCH", "ROUND_ANNOUNCEMENT"}
-    return [call.method for call in referee.peer.heard if call.kind in wanted]
+    return [call.method for call in referee.peer.received if call.kind in wanted]
 
 
 def test_a_referee_of_our_own_kind_still_needs_its_ticket() -> None:

@@ -5,9 +5,8 @@ from typing import Any
 
 import pytest
 
-from agent_league.agent import NotAdmittedError
-from agent_league.league.assignment import POLICIES
-from agent_league.league.season import Stage
+from agent_league.http.exchange import Answer
+from agent_league.member import NotAdmittedError
 from agent_league.protocol import Role
 from agent_league.protocol.play import GameOver, Invitation, Retry, StartMatch
 from agent_league.protocol.rounds import (
@@ -16,6 +15,9 @@ from agent_league.protocol.rounds import (
     RoundCompleted,
     StandingsUpdate,
 )
+from agent_league.season.assignment import POLICIES
+from agent_league.season.season import Stage
+from agent_league.serving.site import make_site
 from agent_league.store.events import (
     AgentRecovered,
     AgentSuspended,
@@ -26,8 +28,7 @@ from agent_league.store.events import (
     SeasonEnded,
     SeasonStarted,
 )
-from agent_league.tournament import round_robin
-from agent_league.transport.exchange import Answer
+from agent_league.tournament.formats import round_robin
 from agent_league.vocabulary import PlayerId
 from league_box import LEAGUE_URL, Box, Guest, played, player_url, referee_url
 from scripted import (
@@ -134,15 +135,15 @@ def test_matches_are_refereed_where_they_were_announced(league: Box) -> None:
 def test_the_sums_of_a_completed_round_add_up(league: Box) -> None:
     rounds = league.season.total_rounds
     for url in (player_url(1), referee_url(2)):
-        told = [sent.message for sent in league.sent(RoundCompleted, to=url)]
-        assert [message["round_id"] for message in told] == list(range(1, rounds + 1))
-        for message in told:
+        notices = [sent.message for sent in league.sent(RoundCompleted, to=url)]
+        assert [message["round_id"] for message in notices] == list(range(1, rounds + 1))
+        for message in notices:
             summary = message["summary"]
             parts = summary["wins"] + summary["draws"] + summary["technical_losses"]
             results = league.season.results_of(message["round_id"])
             assert parts == summary["total_matches"] == message["matches_completed"] == len(results)
             assert summary["draws"] == sum(ended.status == "DRAW" for ended in results)
-        following = [message["next_round_id"] for message in told]
+        following = [message["next_round_id"] for message in notices]
         assert following == [*range(2, rounds + 1), None]
 
 
@@ -240,7 +241,7 @@ def test_the_league_waits_until_it_is_told_to_begin() -> None:
         season = asyncio.ensure_future(box.manager.run())
         await asyncio.sleep(1000)
         stages = [box.season.stage]
-        box.manager.conductor.start_now()
+        box.manager.season_runner.start_now()
         await season
         assert [*stages, box.season.stage] == [Stage.REGISTRATION, Stage.COMPLETED]
         await box.close()
@@ -350,8 +351,8 @@ def complete(box: Box) -> None:
     ("script", "suspended"),
     [
         (says(status="REJECTED", reason="busy"), False),
-        (stays_silent, True),
-        (breaks, True),
+        (stays_silent, False),
+        (breaks, False),
         (garbles, True),
         (refuses(-32000), True),
         (behaves, True),
@@ -397,7 +398,7 @@ def test_a_referee_that_is_only_busy_gets_matches_again() -> None:
 def test_the_only_referee_may_be_away_for_a_moment() -> None:
     async def main() -> None:
         box = Box(FOUR, 1)
-        site = box.referees[0].site()
+        site = make_site(box.referees[0])
         await box.open()
         await box.fill()
         season = asyncio.ensure_future(box.manager.run())
@@ -415,7 +416,7 @@ def test_a_referee_whose_port_opens_late_still_lets_the_league_begin() -> None:
     # After ten seconds it is suspended; it must count again once it recovers.
     async def main() -> None:
         box = Box(FOUR, 1)
-        site = box.referees[0].site()
+        site = make_site(box.referees[0])
         await box.open()
         box.net.unhost(referee_url(1))
         await box.fill()
@@ -489,8 +490,8 @@ def test_a_result_that_comes_in_while_its_match_waits_for_another_referee_counts
         await box.close()
         given = [sent for sent in box.sent(StartMatch) if sent.message["match_id"] == "R1M1"]
         assert [sent.at for sent in given] == [0]
-        told = [sent for sent in box.sent(GameOver) if sent.message["match_id"] == "R1M1"]
-        assert [sent.at for sent in told] == [8, 8]
+        notices = [sent for sent in box.sent(GameOver) if sent.message["match_id"] == "R1M1"]
+        assert [sent.at for sent in notices] == [8, 8]
 
     run(main())
 
@@ -531,23 +532,86 @@ def test_a_port_that_opens_a_moment_after_registration_is_waited_for() -> None:
     run(main())
 
 
-def test_a_player_that_never_answers_is_suspended_and_loses_its_matches_at_once() -> None:
+def test_dead_endpoints_fill_no_seats_and_do_not_play() -> None:
+    async def main() -> None:
+        box = Box(["always_even", "always_odd"], guests=2, awaited_players=2)
+        for _ in range(2):
+            box.guest(Scripted("?"))
+        await box.open()
+        season = asyncio.ensure_future(box.manager.run())
+        for guest in box.guests:
+            guest.leave()
+            await guest.register()
+        await asyncio.sleep(60)
+        assert box.season.stage is Stage.REGISTRATION
+        for member in box.members:
+            await member.register()
+        await season
+        await box.close()
+        (started,) = box.happened(SeasonStarted)
+        assert started.players == ["P03", "P04"]
+        assert [ended.termination for ended in box.happened(MatchEnded)] == ["completed"]
+
+    run(main())
+
+
+def test_registering_dead_endpoints_again_and_again_delays_the_start_by_ten_seconds_at_most() -> (
+    None
+):
+    async def main() -> None:
+        box = Box(["always_even", "always_odd"])
+        await box.open()
+        season = asyncio.ensure_future(box.manager.run())
+
+        async def flood() -> None:
+            for _ in range(30):
+                ghost = box.guest(Scripted("?"))
+                await ghost.register()
+                await asyncio.sleep(1)
+
+        flooding = asyncio.ensure_future(flood())
+        await asyncio.sleep(0.5)
+        for member in box.members:
+            await member.register()
+        await season
+        assert now() < 15
+        assert box.happened(SeasonStarted)[0].players == [player.name for player in box.players]
+        flooding.cancel()
+        await box.close()
+
+    run(main())
+
+
+def test_who_answers_late_still_counts_once_it_answers() -> None:
     async def main() -> None:
         box, guest = guest_league({})
         await box.open()
         guest.leave()
         await box.fill()
+        season = asyncio.ensure_future(box.manager.run())
+        await asyncio.sleep(30)
+        assert [event.agent_id for event in box.happened(AgentSuspended)] == [guest.name]
+        assert box.season.stage is Stage.REGISTRATION
+        guest.listen()
+        await season
+        await box.close()
+        assert guest.name in box.happened(SeasonStarted)[0].players
+        assert {ended.termination for ended in box.happened(MatchEnded)} == {"completed"}
+
+    run(main())
+
+
+def test_a_league_that_is_told_to_begin_plays_with_those_that_answered() -> None:
+    async def main() -> None:
+        box, guest = guest_league({}, awaited_players=None)
+        await box.open()
+        guest.leave()
+        await box.fill()
+        assert box.manager.season_runner.start_now()
         await box.manager.run()
         await box.close()
-        assert [event.agent_id for event in box.happened(AgentSuspended)] == [guest.name]
-        (started,) = box.happened(SeasonStarted)
-        assert guest.name in started.players
-        lost = [ended for ended in box.happened(MatchEnded) if guest.name in ended.players]
-        assert {(ended.termination, *ended.technical_losses) for ended in lost} == {
-            ("suspended", guest.name)
-        }
-        assert box.season.row(guest.name).points == 0
-        assert now() < 20
+        assert guest.name not in box.happened(SeasonStarted)[0].players
+        assert {ended.termination for ended in box.happened(MatchEnded)} == {"completed"}
 
     run(main())
 
@@ -604,6 +668,33 @@ def test_a_player_that_plays_badly_loses_but_is_not_suspended(
     assert len(completed) == 1
 
 
+def test_two_players_that_only_make_illegal_moves_are_asked_in_every_match() -> None:
+    box = Box(guests=2, legs=3)
+    for _ in range(2):
+        box.guest(Scripted("?", {CHOOSE: says(parity_choice="EVEN")}))
+    played(box)
+    results = [ended.result for ended in box.happened(MatchEnded)]
+    assert [result.termination for result in results] == ["both_forfeit"] * 3
+    assert [set(result.forfeits.values()) for result in results] == [{"invalid_move"}] * 3
+    assert box.happened(AgentSuspended) == []
+
+
+async def hang(body: bytes) -> Answer:
+    await asyncio.Event().wait()
+    raise AssertionError("nobody sets the event")
+
+
+def test_a_player_that_is_absent_is_suspended_though_its_opponent_forfeits_too() -> None:
+    box = Box(guests=2, legs=4)
+    bungler = box.guest(Scripted("?", {JOIN: says(accept=False)}))
+    sleeper = box.guest(hosted(hang))
+    played(box)
+    forfeits = [ended.forfeits for ended in box.happened(MatchEnded)]
+    assert forfeits[0] == {bungler.name: "declined", sleeper.name: "timeout"}
+    assert forfeits[-1] == {bungler.name: "declined", sleeper.name: "suspended"}
+    assert [event.agent_id for event in box.happened(AgentSuspended)] == [sleeper.name]
+
+
 def test_a_silent_player_costs_the_league_little_once_it_is_known() -> None:
     silent: dict[str, Behaviour] = dict.fromkeys((JOIN, CHOOSE, OVER), stays_silent)
     box, guest = guest_league(silent, retry=Retry())
@@ -618,9 +709,9 @@ def test_a_player_that_takes_no_notices_holds_nobody_up() -> None:
     async def deaf(body: bytes) -> Answer:
         peer = Scripted("P04")
         answer = await settled(peer(body))
-        if peer.heard[-1].kind in {JOIN, CHOOSE, OVER}:
+        if peer.received[-1].kind in {JOIN, CHOOSE, OVER}:
             return answer
-        return await settled(stays_silent(peer.heard[-1]))
+        return await settled(stays_silent(peer.received[-1]))
 
     box = Box(FOUR[:3], guests=1)
     box.guest(hosted(deaf))
@@ -634,7 +725,7 @@ def test_a_league_that_nobody_came_to_can_still_be_told_to_begin() -> None:
     async def main() -> None:
         box = Box(awaited_players=None, referees=0)
         await box.open()
-        box.manager.conductor.start_now()
+        box.manager.season_runner.start_now()
         try:
             async with asyncio.timeout(60):
                 await box.manager.run()

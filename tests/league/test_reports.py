@@ -3,11 +3,13 @@ from typing import Any
 import pytest
 from msgspec import Raw
 
-from agent_league.league import LeagueManager, LeagueSettings
-from agent_league.league.season import Season
+from agent_league.http.memory import Network
+from agent_league.league import LeagueManager
 from agent_league.protocol import Acknowledgement, ErrorCode, ProtocolError, Role, tokens
-from agent_league.protocol.play import ReportedResult, ResultReport
-from agent_league.store import MemoryLog
+from agent_league.protocol.play import ResultReport
+from agent_league.protocol.results import ReportedResult
+from agent_league.season.season import Season
+from agent_league.season.settings import LeagueSettings
 from agent_league.store.events import (
     AgentRegistered,
     MatchAssigned,
@@ -15,7 +17,7 @@ from agent_league.store.events import (
     RoundOpened,
     SeasonStarted,
 )
-from agent_league.transport.memory import Network
+from memory_log import MemoryLog
 from protocol.samples import BY_LEAGUE
 from timewarp import clock, run
 
@@ -33,7 +35,7 @@ def registered(agent_id: str) -> AgentRegistered:
         version="1.0.0",
         endpoint=f"http://{agent_id.lower()}/mcp",
         game_types=["even_odd"],
-        token_hash=tokens.token_hash(TOKENS[agent_id]),
+        token_hash=tokens.hash_token(TOKENS[agent_id]),
         expires=EXPIRES,
     )
 
@@ -46,7 +48,7 @@ async def halfway() -> LeagueManager:
     await manager.events.append(SeasonStarted(at=AT, players=["P01", "P02", "P03"]))
     matches = manager.season.pairings(1)
     await manager.events.append(RoundOpened(at=AT, round_id=1, matches=matches))
-    ticket_hash = tokens.token_hash(TICKET)
+    ticket_hash = tokens.hash_token(TICKET)
     await manager.events.append(
         MatchAssigned(at=AT, match_id="R1M1", referee_id="REF01", ticket_hash=ticket_hash)
     )
@@ -63,7 +65,7 @@ def result(winner: str | None, **changes: Any) -> ReportedResult:
     return ReportedResult(**{**fields, **changes})
 
 
-def report(told: ReportedResult, who: str = "REF01", **changes: Any) -> ResultReport:
+def report(notices: ReportedResult, who: str = "REF01", **changes: Any) -> ResultReport:
     role = "referee" if who.startswith("REF") else "player"
     fields: dict[str, Any] = {
         **BY_LEAGUE,
@@ -73,27 +75,29 @@ def report(told: ReportedResult, who: str = "REF01", **changes: Any) -> ResultRe
         "round_id": 1,
         "match_id": "R1M1",
         "game_type": "even_odd",
-        "result": told,
+        "result": notices,
         "ticket": TICKET,
     }
     return ResultReport(**{**fields, **changes})
 
 
-def ends(told: ReportedResult, **changes: Any) -> tuple[LeagueManager, MatchEnded]:
+def ends(notices: ReportedResult, **changes: Any) -> tuple[LeagueManager, MatchEnded]:
     async def main() -> tuple[LeagueManager, MatchEnded]:
         manager = await halfway()
-        assert (await manager.take_result(report(told, **changes))).match_id == "R1M1"
+        assert (
+            await manager.report_receiver.take_result(report(notices, **changes))
+        ).match_id == "R1M1"
         await manager.close()
         return manager, manager.season.results["R1M1"]
 
     return run(main())
 
 
-def refused(told: ReportedResult, who: str = "REF01", **changes: Any) -> ErrorCode:
+def refused(notices: ReportedResult, who: str = "REF01", **changes: Any) -> ErrorCode:
     async def main() -> ErrorCode:
         manager = await halfway()
         with pytest.raises(ProtocolError) as caught:
-            await manager.take_result(report(told, who, **changes))
+            await manager.report_receiver.take_result(report(notices, who, **changes))
         assert manager.season.results == {}
         assert caught.value.about == "MATCH_RESULT_REPORT"
         return caught.value.code
@@ -105,7 +109,7 @@ FIRST, SECOND = seated(run(halfway()).season)
 
 
 @pytest.mark.parametrize(
-    ("told", "status", "losers", "points"),
+    ("notices", "status", "losers", "points"),
     [
         (result(FIRST), "WIN", [], (3, 0)),
         (result(SECOND), "WIN", [], (0, 3)),
@@ -117,9 +121,9 @@ FIRST, SECOND = seated(run(halfway()).season)
     ],
 )
 def test_a_report_says_who_won_and_the_rest_follows(
-    told: ReportedResult, status: str, losers: list[str], points: tuple[int, int]
+    notices: ReportedResult, status: str, losers: list[str], points: tuple[int, int]
 ) -> None:
-    manager, ended = ends(told)
+    manager, ended = ends(notices)
     assert (ended.status, ended.technical_losses) == (status, losers)
     assert (manager.season.row(FIRST).points, manager.season.row(SECOND).points) == points
     assert (ended.referee_id, ended.round_id) == ("REF01", 1)
@@ -136,7 +140,7 @@ def test_the_round_is_that_of_the_match_whatever_a_report_says() -> None:
     async def main() -> int:
         manager = await halfway()
         try:
-            await manager.take_result(report(result(None), round_id=7))
+            await manager.report_receiver.take_result(report(result(None), round_id=7))
         except ProtocolError:
             return 1
         finally:
@@ -147,7 +151,7 @@ def test_the_round_is_that_of_the_match_whatever_a_report_says() -> None:
 
 
 @pytest.mark.parametrize(
-    "told",
+    "notices",
     [
         result("P99"),
         result("P01"),
@@ -160,8 +164,8 @@ def test_the_round_is_that_of_the_match_whatever_a_report_says() -> None:
         result(FIRST, technical_losses=["P01"]),
     ],
 )
-def test_a_result_that_cannot_be_is_refused(told: ReportedResult) -> None:
-    assert refused(told) is ErrorCode.INVALID_FIELD_VALUE
+def test_a_result_that_cannot_be_is_refused(notices: ReportedResult) -> None:
+    assert refused(notices) is ErrorCode.INVALID_FIELD_VALUE
 
 
 @pytest.mark.parametrize(
@@ -172,7 +176,7 @@ def test_a_result_that_cannot_be_is_refused(told: ReportedResult) -> None:
         ("REF01", {"ticket": None}, ErrorCode.AUTH_TOKEN_INVALID),
         ("REF01", {"ticket": ""}, ErrorCode.AUTH_TOKEN_INVALID),
         ("REF01", {"ticket": "tkt_guessed"}, ErrorCode.AUTH_TOKEN_INVALID),
-        ("REF01", {"ticket": tokens.token_hash(TICKET)}, ErrorCode.AUTH_TOKEN_INVALID),
+        ("REF01", {"ticket": tokens.hash_token(TICKET)}, ErrorCode.AUTH_TOKEN_INVALID),
         ("REF01", {"match_id": "R9M9"}, ErrorCode.MATCH_ID_MISMATCH),
         ("REF01", {"match_id": "R2M1"}, ErrorCode.MATCH_ID_MISMATCH),
         ("REF01", {"auth_token": None}, ErrorCode.AUTH_TOKEN_MISSING),
@@ -195,9 +199,9 @@ def test_a_report_counts_only_from_the_referee_that_has_the_match_with_its_ticke
 def test_a_second_report_is_acknowledged_and_changes_nothing() -> None:
     async def main() -> None:
         manager = await halfway()
-        first = await manager.take_result(report(result(FIRST)))
+        first = await manager.report_receiver.take_result(report(result(FIRST)))
         events = len(manager.events)
-        second = await manager.take_result(report(result(SECOND)))
+        second = await manager.report_receiver.take_result(report(result(SECOND)))
         assert first == Acknowledgement(match_id="R1M1")
         assert second == Acknowledgement(match_id="R1M1", note="already known")
         assert len(manager.events) == events
@@ -212,16 +216,16 @@ def test_a_match_that_was_given_to_another_referee_counts_only_from_that_one() -
     async def main() -> None:
         manager = await halfway()
         ticket = tokens.new_ticket()
-        ticket_hash = tokens.token_hash(ticket)
+        ticket_hash = tokens.hash_token(ticket)
         await manager.events.append(
             MatchAssigned(at=AT, match_id="R1M1", referee_id="REF02", ticket_hash=ticket_hash)
         )
         with pytest.raises(ProtocolError) as caught:
-            await manager.take_result(report(result(FIRST)))
+            await manager.report_receiver.take_result(report(result(FIRST)))
         assert caught.value.code is ErrorCode.NOT_ALLOWED
         with pytest.raises(ProtocolError):
-            await manager.take_result(report(result(FIRST), "REF02"))
-        await manager.take_result(report(result(FIRST), "REF02", ticket=ticket))
+            await manager.report_receiver.take_result(report(result(FIRST), "REF02"))
+        await manager.report_receiver.take_result(report(result(FIRST), "REF02", ticket=ticket))
         assert manager.season.results["R1M1"].referee_id == "REF02"
         await manager.close()
 
@@ -229,11 +233,27 @@ def test_a_match_that_was_given_to_another_referee_counts_only_from_that_one() -
 
 
 def test_a_transcript_that_no_store_could_keep_is_refused() -> None:
-    said = [Raw(b'{"message":"\xff"}')]
-    assert refused(result(FIRST), transcript=said) is ErrorCode.INVALID_FIELD_VALUE
+    reply = [Raw(b'{"message":"\xff"}')]
+    assert refused(result(FIRST), transcript=reply) is ErrorCode.INVALID_FIELD_VALUE
 
 
 def test_the_same_loser_named_twice_loses_once() -> None:
     manager, ended = ends(result(SECOND, technical_losses=[FIRST, FIRST]))
     assert manager.season.row(FIRST).technical_losses == 1
     assert ended.winner == SECOND
+
+
+def test_a_choice_of_somebody_who_does_not_play_is_not_kept_and_noted() -> None:
+    async def main() -> tuple[MatchEnded, dict[str, int]]:
+        manager = await halfway()
+        first, second = seated(manager.season)
+        choices = {first: "even", second: "odd", "P09": "odd"}
+        notices = result(first, details={"drawn_number": 4, "choices": choices})
+        await manager.report_receiver.take_result(report(notices))
+        kept, noted = manager.season.results["R1M1"], manager.season.violations_of("REF01")
+        assert kept.details["choices"] == {first: "even", second: "odd"}
+        await manager.close()
+        return kept, noted
+
+    _, noted = run(main())
+    assert noted == {"report-form": 1}

@@ -2,55 +2,74 @@
 
 import asyncio
 import json
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 import pytest
 
-from agent_league.hosting import LOOPBACK, bound, url_of
+from agent_league.http.client import HttpClient
+from agent_league.http.exchange import Answer
+from agent_league.http.server import HttpServer
+from agent_league.league import LeagueManager
 from agent_league.player import Player, load_brain
-from agent_league.practice import AgentAbsentError, Course, Exercise, criteria, practise, tallies
-from agent_league.practice.envoy import Exchange
-from agent_league.protocol import ErrorCode
+from agent_league.practice.addressee import NotAPlayerError
+from agent_league.practice.course import (
+    AgentAbsentError,
+    PracticePlan,
+    PracticeReport,
+    run_practice,
+)
+from agent_league.practice.criteria import judge_criteria, tallies
+from agent_league.practice.trainee import TimedCall
+from agent_league.running.serve import LOOPBACK, bind, url_of
+from agent_league.season.settings import LeagueSettings
+from agent_league.serving.site import make_site
+from agent_league.store import EventLog
 from agent_league.store.events import MatchEnded
-from agent_league.transport.http_client import HttpClient
-from agent_league.transport.http_server import HttpServer
-from cli.league_command import league
+from cli.league_command import league, running
 from end_to_end.http_league import HASTY
 from league_box import player_meta
 from misbehaving import Act, Rascal, crashing, erring, garbled, silent, wrong_case
+from scripted import hosted
+from timewarp import run_over_sockets
 
 
-def practised(strategy: str, name: str = "player", **exercise: Any) -> tuple[Course, Player]:
+def practised(
+    strategy: str, name: str = "player", **exercise: Any
+) -> tuple[PracticeReport, Player]:
     """Let a player of ours, which is in no league, be put through an exercise over HTTP."""
 
-    async def main() -> tuple[Course, Player]:
-        wire, sock = HttpClient(), bound(LOOPBACK, 0)
+    async def main() -> tuple[PracticeReport, Player]:
+        wire, sock = HttpClient(), bind(LOOPBACK, 0)
         meta = player_meta(url_of(sock))
         brain = load_brain(strategy)
         player = Player(name, wire, "http://nowhere/mcp", meta=meta, brain=brain, seed="7")
-        server = await HttpServer.start(player.site(), sock)
+        server = await HttpServer.start(make_site(player), sock)
         try:
-            return await practise(Exercise(url_of(sock), **{"seed": "7", **exercise})), player
+            return await run_practice(
+                PracticePlan(url_of(sock), **{"seed": "7", **exercise})
+            ), player
         finally:
             await server.close()
             await wire.close()
 
-    return asyncio.run(main())
+    return run_over_sockets(main())
 
 
-def misled(act: Act, only: str, matches: int = 3) -> Course:
+def misled(act: Act, only: str, matches: int = 3) -> PracticeReport:
     """Put a misbehaving agent through a short exercise."""
 
-    async def main() -> Course:
+    async def main() -> PracticeReport:
         rascal = Rascal(act, only)
         try:
-            url = await rascal.open()
-            return await practise(Exercise(url, ["random"], matches, seed="7", patience=HASTY))
+            url = await rascal.server.open()
+            return await run_practice(
+                PracticePlan(url, ["random"], matches, seed="7", patience=HASTY)
+            )
         finally:
-            await rascal.close()
+            await rascal.server.close()
 
-    return asyncio.run(main())
+    return run_over_sockets(main())
 
 
 def test_a_good_agent_meets_every_opponent_so_often_and_keeps_to_the_protocol() -> None:
@@ -59,7 +78,7 @@ def test_a_good_agent_meets_every_opponent_so_often_and_keeps_to_the_protocol() 
     assert (against_random.played, against_even.played) == (60, 60)
     assert against_random.technical_losses + against_even.technical_losses == 0
     assert against_even.draws <= 3
-    compliance, punctuality, skill, grace = criteria(course)
+    compliance, punctuality, skill, grace = judge_criteria(course)
     assert (compliance.met, punctuality.met) == (True, True)
     assert (skill.met, grace.met) == (None, None)
     assert "none can expect more than 25% wins and 1.25 points a match" in skill.measured
@@ -78,10 +97,10 @@ def test_an_agent_learns_from_its_opponents_by_whatever_id_it_goes(name: str) ->
 def test_the_criterion_of_skill_is_met_where_skill_counts() -> None:
     course, _ = practised("random", opponents=["random"], matches=100, game_type="tic_tac_toe")
     assert tallies(course)[0].ceiling is None
-    skill = criteria(course)[2]
+    skill = judge_criteria(course)[2]
     assert skill.met is False
     few, _ = practised("random", opponents=["random"], matches=2, game_type="tic_tac_toe")
-    assert criteria(few)[2].met is None
+    assert judge_criteria(few)[2].met is None
 
 
 @pytest.mark.parametrize(
@@ -100,7 +119,7 @@ def test_each_fault_is_found_by_its_criterion(
     act: Act, only: str, compliant: bool, punctual: bool | None
 ) -> None:
     course = misled(act, only)
-    compliance, punctuality, *_ = criteria(course)
+    compliance, punctuality, *_ = judge_criteria(course)
     assert (compliance.met, punctuality.met) == (compliant, punctual)
     assert only in compliance.measured or compliant
     lost = tallies(course)[0].technical_losses
@@ -111,27 +130,26 @@ def test_a_move_that_the_rules_forbid_is_a_fault_too() -> None:
     def ended(termination: str) -> MatchEnded:
         fields: dict[str, Any] = {"round_id": 1, "referee_id": "REF01", "players": ["P01", "P02"]}
         lost = [] if termination == "completed" else ["P01"]
-        status = "TECHNICAL_LOSS" if lost else "DRAW"
         return MatchEnded(
             at="",
             match_id="R1M1",
             **fields,
             winner=None,
-            status=status,
+            status="TECHNICAL_LOSS" if lost else "DRAW",
             termination=termination,
             technical_losses=lost,
         )
 
-    def course(termination: str) -> Course:
-        said = [Exchange("GAME_MOVE_CALL", "R1M1", 0.1)]
-        exercise = Exercise("http://a/mcp", ["random"], game_type="tic_tac_toe")
-        return Course(exercise, "P01", ["P02"], [ended(termination)], said)
+    def course(termination: str) -> PracticeReport:
+        reply = [TimedCall("GAME_MOVE_CALL", "R1M1", 0.1)]
+        exercise = PracticePlan("http://a/mcp", ["random"], game_type="tic_tac_toe")
+        return PracticeReport(exercise, "P01", ["P02"], [ended(termination)], reply)
 
-    assert criteria(course("completed"))[0].met is True
-    assert criteria(course("invalid_move"))[0].met is False
+    assert judge_criteria(course("completed"))[0].met is True
+    assert judge_criteria(course("invalid_move"))[0].met is False
 
 
-def runs(late: Sequence[int], games: int) -> Course:
+def runs(late: Sequence[int], games: int) -> PracticeReport:
     """Return a course of so many games, in which those with these numbers had a timeout."""
     results = [
         MatchEnded(
@@ -146,13 +164,11 @@ def runs(late: Sequence[int], games: int) -> Course:
         )
         for n in range(games)
     ]
-    said = [
-        Exchange(
-            "CHOOSE_PARITY_CALL", f"R{n}M1", 0.1, ErrorCode.TIMEOUT_ERROR if n in late else None
-        )
+    reply = [
+        TimedCall("CHOOSE_PARITY_CALL", f"R{n}M1", 0.1, "late" if n in late else "", n in late)
         for n in range(games)
     ]
-    return Course(Exercise("http://a/mcp", ["mirror"]), "P01", ["P02"], results, said)
+    return PracticeReport(PracticePlan("http://a/mcp", ["mirror"]), "P01", ["P02"], results, reply)
 
 
 @pytest.mark.parametrize(
@@ -162,55 +178,123 @@ def runs(late: Sequence[int], games: int) -> Course:
 def test_fifty_games_in_a_row_are_counted(
     late: Sequence[int], games: int, met: bool | None
 ) -> None:
-    assert criteria(runs(late, games))[1].met is met
+    assert judge_criteria(runs(late, games))[1].met is met
 
 
 def test_the_skill_criterion_wants_the_random_opponent() -> None:
-    skill = criteria(runs((), 50))[2]
+    skill = judge_criteria(runs((), 50))[2]
     assert (skill.met, skill.measured) == (None, "not played: --vs random")
+
+
+class Ended(NamedTuple):
+    code: int
+    out: str
+    err: str
+
+
+def served(answer: Callable[[bytes], Answer], *words: str, encoding: str = "utf-8") -> Ended:
+    """Run the command on an agent that answers every message like this."""
+
+    async def main() -> Ended:
+        sock = bind(LOOPBACK, 0)
+        server = await HttpServer.start(hosted(answer), sock)
+        try:
+            with running(
+                "practice", url_of(sock), "-n", "10", *words, encoding=encoding
+            ) as program:
+                out, err = await asyncio.to_thread(program.communicate)
+                return Ended(program.returncode or 0, out, err)
+        finally:
+            await server.close(0.1)
+
+    return asyncio.run(main())
+
+
+@pytest.mark.parametrize("status", [501, 500, 503])
+def test_an_http_error_to_everything_is_no_compliance(status: int) -> None:
+    done = served(lambda body: Answer(status, b""))
+    assert done.code == 1, done.err
+    assert "\u2717 100 % protocol compliance: 0.0% " in done.out
+    assert f"HTTP {status}" in done.out
+
+
+def test_silence_is_neither_compliance_nor_the_opposite() -> None:
+    assert judge_criteria(runs(range(60), 60))[0].met is None
+
+
+@pytest.mark.parametrize("introduces_itself", [True, False])
+def test_a_manager_does_not_practise(introduces_itself: bool) -> None:
+    error = {"code": -32011, "message": "no", "data": {"error_code": "E011"}}
+    refusal = json.dumps({"jsonrpc": "2.0", "id": 1, "error": error}).encode()
+
+    async def main() -> None:
+        sock, wire = bind(LOOPBACK, 0), HttpClient()
+        manager = LeagueManager(LeagueSettings(seed="7"), wire, EventLog())
+        site = (
+            make_site(manager) if introduces_itself else hosted(lambda body: Answer(200, refusal))
+        )
+        server = await HttpServer.start(site, sock)
+        try:
+            with pytest.raises(NotAPlayerError, match="is a league manager; only players can"):
+                await run_practice(PracticePlan(url_of(sock), ["random"]))
+        finally:
+            await server.close()
+            await manager.close()
+            await wire.close()
+
+    run_over_sockets(main())
+
+
+def test_a_terminal_without_these_signs_gets_words_and_progress_is_shown() -> None:
+    done = served(lambda body: Answer(200, b'{"status": "\xc3\xa9"}'), encoding="ascii")
+    assert done.code == 1, done.err
+    assert "NO 100 % protocol compliance" in done.out
+    assert "-- graceful handling" in done.out
+    assert "5 of 10 matches played" in done.err
+    assert "10 of 10 matches played" in done.err
 
 
 def test_nobody_there_is_said_so() -> None:
     with pytest.raises(AgentAbsentError, match="nobody answers at http"):
-        asyncio.run(practise(Exercise("http://127.0.0.1:9/mcp", ["random"])))
+        run_over_sockets(run_practice(PracticePlan("http://127.0.0.1:9/mcp", ["random"])))
     done = league("practice", "http://127.0.0.1:9/mcp")
     assert done.returncode == 4
     assert "hint: start the agent first" in done.stderr
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "reply"),
     [
         (("--vs", "nobody"), "there is no strategy 'nobody'"),
         (("--game", "chess"), "no game 'chess'"),
     ],
 )
-def test_what_is_not_there_is_said_before_anything_starts(words: Sequence[str], said: str) -> None:
+def test_what_is_not_there_is_said_before_anything_starts(words: Sequence[str], reply: str) -> None:
     done = league("practice", "http://127.0.0.1:9/mcp", *words)
     assert done.returncode == 2
-    assert said in done.stderr
+    assert reply in done.stderr
 
 
 def test_the_command_prints_a_table_or_a_document_and_says_no_by_its_exit_code() -> None:
     def asked(*words: str) -> Any:
         async def main() -> Any:
             rascal = Rascal(wrong_case, "CHOOSE_PARITY_CALL" if "bad" in words else "")
-            url = await rascal.open()
+            url = await rascal.server.open()
             try:
                 given = [word for word in words if word != "bad"]
                 return await asyncio.to_thread(league, "practice", url, "-n", "4", *given)
             finally:
-                await rascal.close()
+                await rascal.server.close()
 
         return asyncio.run(main())
 
     good = asked("--json", "--vs", "random,mirror")
     assert good.returncode == 0, good.stderr
-    told = json.loads(good.stdout)
-    assert [row["opponent"] for row in told["opponents"]] == ["random", "mirror"]
-    assert told["opponents"][0]["ceiling"] == {"win_rate": 0.25, "points": 1.25}
-    assert set(told["opponents"][0]["win_rate"]) == {"value", "low", "high"}
-    assert [one["met"] for one in told["criteria"]] == [True, None, None, None]
+    notices = json.loads(good.stdout)
+    assert [row["opponent"] for row in notices["opponents"]] == ["random", "mirror"]
+    assert notices["opponents"][0]["ceiling"] == {"win_rate": 0.25, "points": 1.25}
+    assert set(notices["opponents"][0]["win_rate"]) == {"value", "low", "high"}
+    assert [one["met"] for one in notices["criteria"]] == [True, None, None, None]
     bad = asked("bad")
     assert bad.returncode == 1
     assert "\u2717 100 % protocol compliance" in bad.stdout

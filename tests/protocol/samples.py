@@ -2,14 +2,13 @@
 
 from typing import get_args
 
-from agent_league.protocol import MESSAGES, Message, Role, Stamp, name
-from agent_league.protocol.complaints import GameComplaint, LeagueComplaint, RetryInfo
+from agent_league.protocol import MESSAGES, Envelope, Message, Role, name
+from agent_league.protocol.error_messages import GameErrorMessage, LeagueErrorMessage, RetryInfo
 from agent_league.protocol.play import (
     Contestant,
     GameMoveCall,
     GameMoveReply,
     GameOver,
-    GameResult,
     Invitation,
     JoinAck,
     MatchAccepted,
@@ -17,12 +16,11 @@ from agent_league.protocol.play import (
     ParityCall,
     ParityReply,
     Record,
-    ReportedResult,
     ResultReport,
     StartMatch,
     TranscriptPart,
 )
-from agent_league.protocol.queries import Query, QueryAnswer, QueryType
+from agent_league.protocol.queries import PublicQuery, Query, QueryAnswer
 from agent_league.protocol.registration import (
     PlayerMeta,
     PlayerRegistered,
@@ -31,6 +29,7 @@ from agent_league.protocol.registration import (
     RegisterPlayer,
     RegisterReferee,
 )
+from agent_league.protocol.results import GameResult, ReportedResult
 from agent_league.protocol.rounds import (
     AnnouncedMatch,
     Champion,
@@ -45,7 +44,7 @@ from agent_league.protocol.rounds import (
 
 LEAGUE_ID = "league_2025_even_odd"
 REFEREE_ENDPOINT = "http://localhost:8001/mcp"
-QUERY_TYPES = get_args(QueryType)
+QUERY_TYPES = get_args(PublicQuery)
 
 SENDERS = {
     Role.LEAGUE: "league_manager",
@@ -54,7 +53,7 @@ SENDERS = {
 }
 
 
-def stamp(role: Role) -> Stamp:
+def stamp(role: Role) -> Envelope:
     return {
         "protocol": "league.v2",
         "sender": SENDERS[role],
@@ -191,7 +190,7 @@ _PLAY: tuple[Message, ...] = (
         **BY_PLAYER,
         match_id="R1M1",
         player_id="P01",
-        arrival_timestamp="20250115T10:30:00Z",
+        arrival_timestamp="2025-01-15T10:30:00Z",
         accept=True,
     ),
     ParityCall(
@@ -200,7 +199,7 @@ _PLAY: tuple[Message, ...] = (
         player_id="P01",
         game_type="even_odd",
         context=CONTEXT,
-        deadline="20250115T10:30:30Z",
+        deadline="2025-01-15T10:30:30Z",
     ),
     ParityReply(**BY_PLAYER, match_id="R1M1", player_id="P01", move="even"),
     GameMoveCall(
@@ -262,7 +261,7 @@ _QUERIES_AND_COMPLAINTS: tuple[Message, ...] = (
         success=True,
         data={"next_match": {"match_id": "R2M1", "round_id": 2, "opponent_id": "P03"}},
     ),
-    LeagueComplaint(
+    LeagueErrorMessage(
         **BY_LEAGUE,
         error_code="E012",
         error_name="AUTH_TOKEN_INVALID",
@@ -270,14 +269,14 @@ _QUERIES_AND_COMPLAINTS: tuple[Message, ...] = (
         original_message_type="LEAGUE_QUERY",
         context={"expected_format": "tok_{agent_id}_{hash}"},
     ),
-    GameComplaint(
+    GameErrorMessage(
         **BY_REFEREE,
         match_id="R1M1",
         error_code="E001",
         error_description="TIMEOUT_ERROR",
         affected_player="P02",
         action_required="CHOOSE_PARITY_RESPONSE",
-        retry_info=RetryInfo(retry_count=1, max_retries=3, next_retry_at="20250115T10:16:02Z"),
+        retry_info=RetryInfo(retry_count=1, max_retries=3, next_retry_at="2025-01-15T10:16:02Z"),
         consequence="Technical loss if max retries exceeded",
     ),
 )

@@ -10,11 +10,11 @@ from jsonschema import Draft202012Validator
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
 from agent_league.agent import Agent
-from agent_league.dialects.v1_schema import schemas_v1
+from agent_league.dialects.v1.messages import schemas_v1
+from agent_league.http.memory import Network
 from agent_league.protocol import MESSAGES, TOOLS, ErrorCode, Role, name
-from agent_league.protocol.contracts import DOCUMENTS, openapi, openrpc, published
-from agent_league.protocol.schema import schemas
-from agent_league.transport.memory import Network
+from agent_league.protocol.contracts import DOCUMENTS, find_contract, openapi, openrpc, schemas
+from agent_league.serving.site import Pages
 from agent_league.vocabulary import Json
 from cli.league_command import league
 from protocol.samples import SAMPLES
@@ -104,15 +104,15 @@ class Anybody(Agent):
 
 
 def test_every_agent_publishes_the_contract_under_schemas() -> None:
-    agent = Anybody("P01", Network())
-    index = agent.look("/schemas/")
-    assert index == agent.look("/schemas")
+    find_page = Pages(Anybody("P01", Network()), {}).find
+    index = find_page("/schemas/")
+    assert index == find_page("/schemas")
     assert isinstance(index, dict)
     for path in [*index["documents"].values(), *index["messages"].values()]:
-        assert json.loads(json.dumps(agent.look(path)))
+        assert json.loads(json.dumps(find_page(path)))
     assert index["messages"].keys() == schemas().keys()
-    assert agent.look("/schemas/GAME_OVER.json") == schemas()["GAME_OVER"]
-    assert agent.look(index["earlier"]["league.v1"]) == schemas_v1()
+    assert find_page("/schemas/GAME_OVER.json") == schemas()["GAME_OVER"]
+    assert find_page(index["earlier"]["league.v1"]) == schemas_v1()
 
 
 @pytest.mark.parametrize(
@@ -120,7 +120,7 @@ def test_every_agent_publishes_the_contract_under_schemas() -> None:
     ["/schemas/NOTHING.json", "/schemas/GAME_OVER", "/schemas/.json", "/schema", "/schemas/x/y"],
 )
 def test_what_is_not_published_is_not_there(path: str) -> None:
-    assert published(path) is None
+    assert find_contract(path) is None
 
 
 @pytest.mark.parametrize("document", sorted(DOCUMENTS))

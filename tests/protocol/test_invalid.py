@@ -15,7 +15,7 @@ from agent_league.vocabulary import Json
 from golden_files import GOLDEN
 from protocol.samples import SAMPLES
 
-BODIES = {said: msgspec.to_builtins(sample) for said, sample in SAMPLES.items()}
+BODIES = {name: msgspec.to_builtins(sample) for name, sample in SAMPLES.items()}
 CASES = {
     path.stem: json.loads(path.read_text(encoding="utf-8"))
     for path in sorted((GOLDEN / "invalid").glob("*.json"))
@@ -47,17 +47,9 @@ def refusal(raw: bytes) -> ProtocolError:
     return caught.value
 
 
-def everything_said(error: ProtocolError) -> str:
+def everything_shown(error: ProtocolError) -> str:
     cause = f"{error.__cause__} {error.__context__ if not error.__suppress_context__ else ''}"
     return f"{error} {error.detail} {error.about} {error.context} {cause}"
-
-
-def cases() -> list[pytest.param]:  # type: ignore[valid-type] # pytest has no name for this type
-    return [
-        pytest.param(case, id=f"{said}: {case['why']}")
-        for said, found in CASES.items()
-        for case in found
-    ]
 
 
 def test_every_message_has_invalid_examples_of_every_kind() -> None:
@@ -67,62 +59,74 @@ def test_every_message_has_invalid_examples_of_every_kind() -> None:
         assert {"E003", "E018", "E021", "E022", "E023"} <= codes
 
 
-@pytest.mark.parametrize("case", cases())
-def test_an_invalid_message_is_refused_with_the_code_and_the_field(case: Json) -> None:
-    error = refusal(json.dumps(case["body"]).encode())
-    assert (error.code, error.context["field"]) == (case["code"], case["field"])
-    assert case["field"].rpartition(".")[2] in error.detail
+def named_cases() -> Iterator[tuple[str, Json]]:
+    for message_type, found in CASES.items():
+        for case in found:
+            yield f"{message_type}: {case['why']}", case
 
 
-@pytest.mark.parametrize("case", cases())
-def test_a_parsed_message_is_refused_in_the_same_way(case: Json) -> None:
-    if case["field"] == "message_type":
-        return  # who reads a message as a kind has already looked at its type
-    kind = MESSAGES[case["body"]["message_type"]]
-    with pytest.raises(ProtocolError) as caught:
-        read_as(kind, case["body"])
-    assert (caught.value.code, caught.value.context["field"]) == (case["code"], case["field"])
+def test_an_invalid_message_is_refused_with_the_code_and_the_field() -> None:
+    wrong = []
+    for name, case in named_cases():
+        error = refusal(json.dumps(case["body"]).encode())
+        if (error.code, error.context["field"]) != (case["code"], case["field"]):
+            wrong.append(f"{name}: {error.code} at {error.context['field']}")
+        elif case["field"].rpartition(".")[2] not in error.detail:
+            wrong.append(f"{name}: the field is not in {error.detail!r}")
+    assert wrong == []
+
+
+def test_a_parsed_message_is_refused_in_the_same_way() -> None:
+    wrong = []
+    for name, case in named_cases():
+        if case["field"] == "message_type":
+            continue  # who reads a message as a kind has already looked at its type
+        with pytest.raises(ProtocolError) as caught:
+            read_as(MESSAGES[case["body"]["message_type"]], case["body"])
+        error = caught.value
+        if (error.code, error.context["field"]) != (case["code"], case["field"]):
+            wrong.append(f"{name}: {error.code} at {error.context['field']}")
+    assert wrong == []
 
 
 def test_a_body_that_does_not_name_its_type_is_read_as_what_the_method_meant() -> None:
     body = {key: value for key, value in BODIES["GAME_OVER"].items() if key != "message_type"}
     with pytest.raises(ProtocolError) as caught:
-        read(json.dumps(body).encode(), meant=MESSAGES["GAME_OVER"])
+        read(json.dumps(body).encode(), expected=MESSAGES["GAME_OVER"])
     assert caught.value.code is ErrorCode.MISSING_REQUIRED_FIELD
     assert caught.value.about == "GAME_OVER"
     assert caught.value.context["field"] == "message_type"
 
 
-@pytest.mark.parametrize("said", sorted(MESSAGES))
-@pytest.mark.parametrize("defect", [{"timestamp": "yesterday"}, {"sender": 5}, {"protocol": None}])
-def test_an_error_does_not_echo_the_token(said: str, defect: Json) -> None:
-    body = {**BODIES[said], "auth_token": "tok_secret", **defect}
-    assert "tok_secret" not in everything_said(refusal(json.dumps(body).encode()))
-
-
-@pytest.mark.parametrize("said", sorted(MESSAGES))
-@pytest.mark.parametrize(
-    "token", [["tok_secret"], {"tok_secret": "tok_secret"}, [[["tok_secret"]]]]
-)
-def test_an_error_does_not_echo_a_token_of_the_wrong_type(said: str, token: Json) -> None:
-    error = refusal(json.dumps({**BODIES[said], "auth_token": token}).encode())
-    assert "tok_secret" not in everything_said(error)
-    assert error.context["field"] == "auth_token"
-
-
-@pytest.mark.parametrize("said", sorted(MESSAGES))
-@pytest.mark.parametrize("secret", ["auth_token", "ticket"])
-def test_an_error_does_not_echo_a_secret_inside_a_misplaced_object(said: str, secret: str) -> None:
+DEFECTS: list[Json] = [
+    {"auth_token": "tok_secret", "timestamp": "yesterday"},
+    {"auth_token": "tok_secret", "sender": 5},
+    {"auth_token": "tok_secret", "protocol": None},
+    {"auth_token": ["tok_secret"]},
+    {"auth_token": {"tok_secret": "tok_secret"}},
+    {"auth_token": [[["tok_secret"]]]},
     # A sender that nests its envelope puts its token where something else belongs.
-    body = {**BODIES[said], "conversation_id": {secret: "tok_secret"}}
-    assert "tok_secret" not in everything_said(refusal(json.dumps(body).encode()))
+    {"conversation_id": {"auth_token": "tok_secret"}},
+    {"conversation_id": {"ticket": "tok_secret"}},
+]
+
+
+@pytest.mark.parametrize("defect", DEFECTS, ids=json.dumps)
+def test_an_error_does_not_echo_the_token(defect: Json) -> None:
+    errors = {
+        message_type: refusal(json.dumps({**body, **defect}).encode())
+        for message_type, body in BODIES.items()
+    }
+    assert [name for name, error in errors.items() if "tok_secret" in everything_shown(error)] == []
+    if not isinstance(defect.get("auth_token", ""), str):
+        assert {error.context["field"] for error in errors.values()} == {"auth_token"}
 
 
 def test_an_error_does_not_echo_the_ticket_of_a_contestant() -> None:
     body = {**BODIES["START_MATCH"], "players": {"ticket": "tok_secret"}}
-    assert "tok_secret" not in everything_said(refusal(json.dumps(body).encode()))
+    assert "tok_secret" not in everything_shown(refusal(json.dumps(body).encode()))
     body = changed(BODIES["START_MATCH"], ("players", 0, "ticket"), ["tok_secret"])
-    assert "tok_secret" not in everything_said(refusal(json.dumps(body).encode()))
+    assert "tok_secret" not in everything_shown(refusal(json.dumps(body).encode()))
 
 
 def test_an_error_about_a_value_in_a_map_names_the_map_and_shows_the_value() -> None:
@@ -147,14 +151,14 @@ json_values = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
     max_leaves=6,
 )
-spots = st.sampled_from([(said, path) for said, body in BODIES.items() for path in places(body)])
+spots = st.sampled_from([(name, path) for name, body in BODIES.items() for path in places(body)])
 
 
-@settings(max_examples=500, deadline=None, derandomize=True, database=None)
+@settings(max_examples=200)
 @given(spot=spots, value=json_values)
 def test_any_value_in_any_field_is_read_or_refused(spot: tuple[str, Path], value: Json) -> None:
-    said, path = spot
-    raw = json.dumps(changed(BODIES[said], path, value)).encode()
+    name, path = spot
+    raw = json.dumps(changed(BODIES[name], path, value)).encode()
     message: Message | None = None
     with suppress(ProtocolError):
         message = read(raw)
@@ -162,16 +166,16 @@ def test_any_value_in_any_field_is_read_or_refused(spot: tuple[str, Path], value
         assert read(msgspec.json.encode(message)) == message
 
 
-@settings(max_examples=500, deadline=None, derandomize=True, database=None)
+@settings(max_examples=200)
 @given(raw=st.binary(max_size=200) | json_values.map(lambda value: json.dumps(value).encode()))
 def test_any_bytes_are_read_or_refused(raw: bytes) -> None:
     refusal(raw)
 
 
-@settings(max_examples=500, deadline=None, derandomize=True, database=None)
-@given(said=st.sampled_from(sorted(BODIES)), at=st.integers(0, 10_000), junk=st.binary(max_size=4))
-def test_a_message_damaged_on_its_way_is_read_or_refused(said: str, at: int, junk: bytes) -> None:
-    whole = json.dumps(BODIES[said]).encode()
+@settings(max_examples=200)
+@given(name=st.sampled_from(sorted(BODIES)), at=st.integers(0, 10_000), junk=st.binary(max_size=4))
+def test_a_message_damaged_on_its_way_is_read_or_refused(name: str, at: int, junk: bytes) -> None:
+    whole = json.dumps(BODIES[name]).encode()
     cut = at % len(whole)
     with suppress(ProtocolError):
         read(whole[:cut] + junk + whole[cut + len(junk) :])
@@ -200,14 +204,10 @@ HOSTILE = {
 @pytest.mark.parametrize("raw", HOSTILE.values(), ids=HOSTILE)
 def test_hostile_bytes_are_refused(raw: bytes) -> None:
     assert refusal(raw).detail
-
-
-@pytest.mark.parametrize("raw", HOSTILE.values(), ids=HOSTILE)
-@pytest.mark.parametrize("field", ["protocol", "round_id", "match_id", "game_result", "stranger"])
-@pytest.mark.parametrize("before", [b"", b'"sender":5,'], ids=["alone", "after another defect"])
-def test_hostile_bytes_in_a_field_are_refused(raw: bytes, field: str, before: bytes) -> None:
-    body = b'{"message_type":"GAME_OVER",%b"%b":%b}' % (before, field.encode(), raw)
-    assert refusal(body).detail
+    for field in (b"protocol", b"round_id", b"match_id", b"game_result", b"unknown"):
+        for earlier_defect in (b"", b'"sender":5,'):
+            body = b'{"message_type":"GAME_OVER",%b"%b":%b}' % (earlier_defect, field, raw)
+            assert refusal(body).detail, body[:80]
 
 
 @pytest.mark.parametrize(
@@ -224,6 +224,6 @@ def test_digits_of_other_scripts_are_no_time(field: str) -> None:
     assert refusal(json.dumps(body).encode()).code is ErrorCode.INVALID_TIMESTAMP
 
 
-def test_a_type_said_twice_is_refused_without_nonsense() -> None:
+def test_a_type_given_twice_is_refused() -> None:
     error = refusal(b'{"message_type":"GAME_OVER","message_type":"GAME_JOIN_ACK","protocol":5}')
     assert error.context["field"] == "message_type"

@@ -30,7 +30,7 @@ TOOL_NAMES = {
     "MATCH_TRANSCRIPT": "report_transcript",
 }
 
-every_message = pytest.mark.parametrize("said", sorted(MESSAGES))
+every_message = pytest.mark.parametrize("reply", sorted(MESSAGES))
 
 
 def with_envelope(example: Json) -> bytes:
@@ -44,41 +44,35 @@ def test_every_message_has_a_sample() -> None:
 
 
 @every_message
-def test_a_message_is_written_as_its_golden_file_says(said: str, golden: Golden) -> None:
-    golden(f"wire/league.v2/{said}.json", msgspec.to_builtins(SAMPLES[said]))
+def test_a_message_is_written_as_its_golden_file_says(reply: str, golden: Golden) -> None:
+    golden(f"wire/league.v2/{reply}.json", msgspec.to_builtins(SAMPLES[reply]))
 
 
 @every_message
-def test_a_golden_file_reads_as_the_message_it_was_written_from(said: str) -> None:
-    raw = (GOLDEN / "wire" / "league.v2" / f"{said}.json").read_bytes()
-    assert read(raw) == SAMPLES[said]
-    assert read_as(MESSAGES[said], json.loads(raw)) == SAMPLES[said]
+def test_a_golden_file_reads_as_the_message_it_was_written_from(reply: str) -> None:
+    raw = (GOLDEN / "wire" / "league.v2" / f"{reply}.json").read_bytes()
+    assert read(raw) == SAMPLES[reply]
+    assert read_as(MESSAGES[reply], json.loads(raw)) == SAMPLES[reply]
 
 
 @every_message
-def test_what_is_written_reads_back_equal(said: str) -> None:
-    assert read(msgspec.json.encode(SAMPLES[said])) == SAMPLES[said]
+def test_what_is_written_reads_back_equal(reply: str) -> None:
+    assert read(msgspec.json.encode(SAMPLES[reply])) == SAMPLES[reply]
 
 
 @every_message
-def test_a_message_is_sent_by_the_role_that_its_sample_names(said: str) -> None:
-    sender = SAMPLES[said].sender
-    assert sender in {SENDERS[role] for role in MESSAGES[said].route.sender}
+def test_a_message_is_sent_by_the_role_that_its_sample_names(reply: str) -> None:
+    sender = SAMPLES[reply].sender
+    assert sender in {SENDERS[role] for role in MESSAGES[reply].route.sender}
 
 
-@pytest.mark.parametrize(
-    "example",
-    [
-        pytest.param(example, id=f"{document} {section}")
-        for document, sections in EXAMPLES.items()
-        for section, example in sections.items()
-    ],
-)
-def test_the_documents_own_examples_are_accepted(example: Json) -> None:
-    message = read(with_envelope(example))
-    assert name(type(message)) == example["message_type"]
-    told = msgspec.to_builtins(message)
-    assert {key: told.get(key) for key in example} == example
+@pytest.mark.parametrize("document", EXAMPLES)
+def test_the_documents_own_examples_are_accepted(document: str) -> None:
+    for section, example in EXAMPLES[document].items():
+        message = read(with_envelope(example))
+        assert name(type(message)) == example["message_type"], section
+        fields = msgspec.to_builtins(message)
+        assert {key: fields.get(key) for key in example} == example, section
 
 
 def test_fields_that_nobody_knows_are_ignored() -> None:
@@ -107,8 +101,8 @@ def test_every_kind_of_query_can_be_asked(query_type: str) -> None:
 )
 def test_every_spelling_of_utc_is_accepted(timestamp: str) -> None:
     body = msgspec.to_builtins(SAMPLES["GAME_JOIN_ACK"])
-    told = {**body, "timestamp": timestamp, "arrival_timestamp": timestamp}
-    assert read(json.dumps(told).encode()).timestamp == timestamp
+    notices = {**body, "timestamp": timestamp, "arrival_timestamp": timestamp}
+    assert read(json.dumps(notices).encode()).timestamp == timestamp
 
 
 @pytest.mark.parametrize(
@@ -125,8 +119,8 @@ def test_every_kind_of_sender_is_accepted(sender: str) -> None:
 def test_every_visible_name_is_accepted(display_name: str) -> None:
     body = msgspec.to_builtins(SAMPLES["LEAGUE_REGISTER_REQUEST"])
     body["player_meta"]["display_name"] = display_name
-    told = msgspec.to_builtins(read(json.dumps(body).encode()))
-    assert told["player_meta"]["display_name"] == display_name
+    notices = msgspec.to_builtins(read(json.dumps(body).encode()))
+    assert notices["player_meta"]["display_name"] == display_name
 
 
 def test_tools_are_named_as_the_documents_name_them() -> None:
@@ -134,8 +128,8 @@ def test_tools_are_named_as_the_documents_name_them() -> None:
 
 
 @every_message
-def test_a_request_declares_the_reply_that_its_type_promises(said: str) -> None:
-    kind = MESSAGES[said]
+def test_a_request_declares_the_reply_that_its_type_promises(reply: str) -> None:
+    kind = MESSAGES[reply]
     if not issubclass(kind, Request):
         return
     promised = [
@@ -145,7 +139,7 @@ def test_a_request_declares_the_reply_that_its_type_promises(said: str) -> None:
         if isinstance(argument, type)
     ]
     assert promised == [kind.reply]
-    assert kind.reply.route.receiver == kind.route.sender or said == "LEAGUE_QUERY"
+    assert kind.reply.route.receiver == kind.route.sender or reply == "LEAGUE_QUERY"
     assert not kind.reply.route.tool
 
 

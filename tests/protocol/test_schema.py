@@ -5,7 +5,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from agent_league.protocol import MESSAGES, Acknowledgement
-from agent_league.protocol.schema import schemas
+from agent_league.protocol.contracts import schemas
 from agent_league.vocabulary import Json
 from golden_files import GOLDEN
 from protocol.samples import SAMPLES
@@ -16,44 +16,44 @@ SCHEMAS = schemas()
 BEYOND_A_SCHEMA = ("no calendar has", "new line", "\\n")
 
 
-def invalid_examples(said: str) -> list[Json]:
-    path = GOLDEN / "invalid" / f"{said}.json"
+def invalid_examples(reply: str) -> list[Json]:
+    path = GOLDEN / "invalid" / f"{reply}.json"
     found: list[Json] = json.loads(path.read_text(encoding="utf-8"))
     return [case for case in found if not any(word in case["why"] for word in BEYOND_A_SCHEMA)]
 
 
-every_message = pytest.mark.parametrize("said", sorted(MESSAGES))
+every_message = pytest.mark.parametrize("reply", sorted(MESSAGES))
 
 
 def test_every_message_has_a_schema_and_so_does_the_acknowledgement() -> None:
     assert SCHEMAS.keys() == {*MESSAGES, "ACKNOWLEDGEMENT"}
 
 
-@pytest.mark.parametrize("said", sorted(SCHEMAS))
-def test_a_schema_is_itself_valid_and_stands_alone(said: str) -> None:
-    schema = SCHEMAS[said]
+@pytest.mark.parametrize("reply", sorted(SCHEMAS))
+def test_a_schema_is_itself_valid_and_stands_alone(reply: str) -> None:
+    schema = SCHEMAS[reply]
     Draft202012Validator.check_schema(schema)
-    assert schema["title"] == said
+    assert schema["title"] == reply
     assert schema["description"]
     assert json.loads(json.dumps(schema)) == schema
 
 
 @every_message
-def test_a_sample_is_valid(said: str) -> None:
-    Draft202012Validator(SCHEMAS[said]).validate(msgspec.to_builtins(SAMPLES[said]))
+def test_a_sample_is_valid(reply: str) -> None:
+    Draft202012Validator(SCHEMAS[reply]).validate(msgspec.to_builtins(SAMPLES[reply]))
 
 
 @every_message
-def test_a_sample_of_one_message_is_not_another_message(said: str) -> None:
-    body = msgspec.to_builtins(SAMPLES[said])
+def test_a_sample_of_one_message_is_not_another_message(reply: str) -> None:
+    body = msgspec.to_builtins(SAMPLES[reply])
     accepted = [name for name in MESSAGES if Draft202012Validator(SCHEMAS[name]).is_valid(body)]
-    assert accepted == [said]
+    assert accepted == [reply]
 
 
 @every_message
-def test_what_the_reader_refuses_the_schema_refuses(said: str) -> None:
-    validator = Draft202012Validator(SCHEMAS[said])
-    passed = [case["why"] for case in invalid_examples(said) if validator.is_valid(case["body"])]
+def test_what_the_reader_refuses_the_schema_refuses(reply: str) -> None:
+    validator = Draft202012Validator(SCHEMAS[reply])
+    passed = [case["why"] for case in invalid_examples(reply) if validator.is_valid(case["body"])]
     assert passed == []
 
 

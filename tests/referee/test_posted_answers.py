@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
+from agent_league.http.exchange import Answer
 from agent_league.protocol import tokens
-from agent_league.transport.exchange import Answer
 from arena import Arena
 from scripted import Call
 from timewarp import run
@@ -59,7 +59,7 @@ def test_an_answer_that_was_promised_may_come_as_a_request() -> None:
 
 
 def test_a_player_may_show_the_token_that_its_ticket_was_made_with() -> None:
-    ticket = tokens.ticket(tokens.token_hash(TOKEN), "conv-r1m1-001", "P01")
+    ticket = tokens.sign_ticket(tokens.hash_token(TOKEN), "R1M1", "conv-r1m1-001", "P01")
     arena = Arena()
     players = [arena.contestant("P01", ticket=ticket), arena.contestant("P02")]
     late = played(lambda answer: [answer | {"auth_token": TOKEN}], players=players)
@@ -98,8 +98,8 @@ def test_an_answer_that_nobody_asked_for_is_refused() -> None:
     async def main() -> Any:
         arena = Arena()
         await arena.referee.register()
-        said = {"message_type": "GAME_JOIN_ACK", "match_id": "R1M1"}
-        return await arena.use("GAME_JOIN_ACK", **said), arena
+        reply = {"message_type": "GAME_JOIN_ACK", "match_id": "R1M1"}
+        return await arena.use("GAME_JOIN_ACK", **reply), arena
 
     answer, _ = run(main())
     assert answer["code"] < 0

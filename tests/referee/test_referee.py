@@ -6,18 +6,30 @@ from typing import Any
 import msgspec
 import pytest
 
-from agent_league.agent import NotAdmittedError
+from agent_league.dialects.v2.session import V2Session
+from agent_league.member import NotAdmittedError
+from agent_league.peers.line import Line
 from agent_league.protocol import Patience, tokens
+from agent_league.protocol.failures import RefusedError, UnreachableError
 from agent_league.protocol.play import Retry
 from agent_league.protocol.rounds import Champion, FinalStanding, LeagueCompleted
-from agent_league.transport import RefusedError, UnreachableError
-from agent_league.transport.line import Line
-from agent_league.transport.retry import Breaker
+from agent_league.serving.site import make_site
 from agent_league.vocabulary import Json
 from arena import REFEREE_URL, Arena
 from league_box import LEAGUE_URL
 from protocol.samples import BY_LEAGUE
-from scripted import STAMP, behaves, breaks, garbles, in_turn, refuses, stays_silent, takes
+from scripted import (
+    STAMP,
+    Scripted,
+    behaves,
+    breaks,
+    garbles,
+    hosted,
+    in_turn,
+    refuses,
+    stays_silent,
+    takes,
+)
 from timewarp import now, run
 
 JOIN, CHOOSE, OVER = "GAME_INVITATION", "CHOOSE_PARITY_CALL", "GAME_OVER"
@@ -30,9 +42,9 @@ REPORT, REGISTER = "MATCH_RESULT_REPORT", "REFEREE_REGISTER_REQUEST"
 def test_a_referee_registers_and_goes_by_the_id_it_is_given() -> None:
     async def main() -> Arena:
         arena = Arena(max_concurrent_matches=3)
-        assert not arena.referee.ready()
+        assert not arena.referee.is_ready()
         await arena.referee.register()
-        assert arena.referee.ready()
+        assert arena.referee.is_ready()
         return arena
 
     arena = run(main())
@@ -52,7 +64,7 @@ def test_a_referee_that_is_not_admitted_is_told_why() -> None:
     arena = Arena(league={REGISTER: rejects})
     with pytest.raises(NotAdmittedError, match="Registration closed"):
         run(arena.referee.register())
-    assert not arena.referee.ready()
+    assert not arena.referee.is_ready()
 
 
 def test_a_league_that_is_not_there_yet_is_tried_again() -> None:
@@ -63,7 +75,7 @@ def test_a_league_that_is_not_there_yet_is_tried_again() -> None:
         with pytest.raises(UnreachableError):
             await arena.referee.register()
         assert now() == 6
-        assert site.heard == []
+        assert site.received == []
 
     run(main())
 
@@ -71,9 +83,9 @@ def test_a_league_that_is_not_there_yet_is_tried_again() -> None:
 def test_a_referee_can_be_told_by_hand_to_register() -> None:
     async def main() -> Json:
         arena = Arena()
-        said = await arena.use("register_to_league")
-        assert arena.referee.ready()
-        return said
+        reply = await arena.use("register_to_league")
+        assert arena.referee.is_ready()
+        return reply
 
     assert "REF01" in run(main())["note"]
 
@@ -92,7 +104,7 @@ async def refused(arena: Arena, **changes: Any) -> RefusedError:
     ("changes", "code"),
     [
         ({"auth_token": None}, "E011"),
-        ({"auth_token": ""}, "E012"),
+        ({"auth_token": ""}, "E011"),
         ({"auth_token": "tkt_R1M1"}, "E012"),
         ({"token": tokens.new_token("REF01")}, "E012"),
         ({"auth_token": "tkt_é"}, "E012"),
@@ -109,9 +121,33 @@ def test_an_order_that_the_league_did_not_write_is_refused(
         assert error.code == code
         assert error.data["original_message_type"] == "START_MATCH"
         await asyncio.sleep(60)
-        assert arena.first.heard == arena.second.heard == []
+        assert arena.first.received == arena.second.received == []
 
     run(main())
+
+
+def test_a_match_that_is_ordered_anew_with_another_endpoint_is_played_there() -> None:
+    """What was played elsewhere is not the match that the league means, and is not reported."""
+
+    async def main() -> Arena:
+        arena = Arena(first={CHOOSE: stays_silent})
+        await arena.start()
+        await arena.first.has_heard(CHOOSE)
+        moved = Scripted("P01")
+        arena.net.host("http://p01-moved/mcp", hosted(moved))
+        players = [arena.contestant("P01", endpoint="http://p01-moved/mcp")]
+        players.append(arena.contestant("P02"))
+        assert (await arena.start(players=players, ticket="tkt_again")).status == "ACCEPTED"
+        await arena.league.has_heard(REPORT)
+        await asyncio.sleep(200)
+        assert moved.kinds() == [JOIN, CHOOSE, OVER]
+        assert OVER not in arena.first.kinds()
+        await arena.referee.close()
+        return arena
+
+    report = run(main()).report
+    assert report["ticket"] == "tkt_again"
+    assert report["result"]["termination"] == "completed"
 
 
 def test_an_order_that_was_written_for_another_match_or_ticket_is_refused() -> None:
@@ -258,12 +294,16 @@ def test_the_waits_between_two_reports_do_not_grow_for_ever() -> None:
     assert max(waits) <= 40  # half a minute, and at worst the rest of an open circuit
 
 
-@pytest.mark.parametrize("code", ["E012", "E025", "E015"])
+@pytest.mark.parametrize(
+    ("code", "times"),
+    [("E012", [0, 0]), ("E025", [0]), ("E015", [0])],
+    ids=["once more with a new token", "not allowed", "no such match"],
+)
 def test_a_report_that_is_refused_is_not_repeated(
-    code: str, caplog: pytest.LogCaptureFixture
+    code: str, times: list[float], caplog: pytest.LogCaptureFixture
 ) -> None:
     with caplog.at_level(logging.WARNING, "agent_league"):
-        assert reported(refuses(-32012, {"error_code": code})) == [0]
+        assert reported(refuses(-32012, {"error_code": code})) == times
     assert "refuses the result of R1M1" in caplog.text
 
 
@@ -342,14 +382,14 @@ def test_a_step_out_of_turn_is_refused(tool: str, phase: str) -> None:
     run(main())
 
 
-def test_nothing_can_be_collected_before_both_have_taken_their_seats() -> None:
+def test_choices_are_collected_once_both_have_taken_their_seats() -> None:
     async def main() -> None:
         arena = Arena({JOIN: takes(4)})
         await by_hand(arena)
-        error = await arena.use("collect_choices", **STEP)
-        assert "WAITING_FOR_PLAYERS" in error["data"]["detail"]
-        await asyncio.sleep(4)
+        assert arena.second.kinds() == [JOIN]
         assert (await arena.use("collect_choices", **STEP))["status"] == "ok"
+        assert now() == 4
+        assert arena.first.times(CHOOSE) == arena.second.times(CHOOSE) == [4]
 
     run(main())
 
@@ -466,11 +506,11 @@ def test_the_end_of_another_league_is_not_its_own() -> None:
             champion=Champion(player_id="P01", display_name="A", points=3),
             final_standings=[],
         )
-        line = Line(REFEREE_URL, arena.net.post, Patience(), Breaker())
+        line = Line(V2Session(REFEREE_URL, arena.net.post), Patience())
         await line.tell(completed)
         assert not arena.referee.over.is_set()
         await line.tell(msgspec.structs.replace(completed, league_id=arena.referee.league_id))
-        assert arena.referee.over.is_set()
+        await arena.referee.over.wait()
 
     run(main())
 
@@ -493,8 +533,9 @@ def test_the_end_of_a_large_league_is_not_too_long_for_a_referee() -> None:
 
     async def main() -> None:
         arena = Arena()
-        await Line(REFEREE_URL, arena.net.post, Patience(), Breaker()).tell(completed)
-        assert arena.referee.over.is_set()
+        arena.referee.token = ""  # as in a league that gives none
+        await Line(V2Session(REFEREE_URL, arena.net.post), Patience()).tell(completed)
+        await arena.referee.over.wait()
 
     run(main())
 
@@ -502,7 +543,7 @@ def test_the_end_of_a_large_league_is_not_too_long_for_a_referee() -> None:
 def test_what_a_person_sees_of_a_referee() -> None:
     async def main() -> None:
         arena = Arena({JOIN: takes(4)})
-        look = arena.referee.site().look
+        look = make_site(arena.referee).find_page
         assert look("/healthz") == {"status": "ok"}
         assert look("/readyz") != {"status": "ready"}
         await arena.start()

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from cli.league_command import PLAIN, league
+from cli.league_process import PLAIN, league
 
 RUNNERS = {".py": sys.executable, ".mjs": "node", ".sh": "sh"}
 NOWHERE = "http://127.0.0.1:9/mcp"
@@ -53,12 +53,12 @@ def started(program: Path, *arguments: str) -> Iterator[subprocess.Popen[str]]:
 def line_with(process: subprocess.Popen[str], text: str) -> str:
     """Return the next line that the program prints with *text* in it."""
     assert process.stdout is not None
-    heard = []
+    received = []
     for line in process.stdout:
-        heard.append(line)
+        received.append(line)
         if text in line:
             return line
-    raise AssertionError(f"it ended without saying {text!r}: {heard}")
+    raise AssertionError(f"it ended without saying {text!r}: {received}")
 
 
 @contextmanager
@@ -74,5 +74,5 @@ def posted(url: str, body: bytes) -> tuple[int, Any]:
     request = urllib.request.Request(url, body, headers)  # noqa: S310 - our own endpoint
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     with opener.open(request, timeout=20) as answer:
-        said = answer.read()
-        return answer.status, json.loads(said) if said else None
+        reply = answer.read()
+        return answer.status, json.loads(reply) if reply else None

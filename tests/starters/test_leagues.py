@@ -12,8 +12,10 @@ from typing import Any
 import pytest
 
 from agent_league.protocol import Patience, Role
-from cli.league_command import COMMAND, PLAIN, league
-from end_to_end.http_league import HttpLeague, played
+from agent_league.store.events import SeasonStarted
+from cli.league_process import COMMAND, PLAIN, league
+from end_to_end.http_league import HttpLeague, played_with_programs
+from free_ports import free_port
 from starters.programs import PLAYERS, line_with, listening, started, written
 
 pytestmark = pytest.mark.slow
@@ -22,8 +24,8 @@ LEISURE = {"patience": Patience(), "farewell": 5.0}
 """A busy machine takes its time to start a program; no starter may lose a match by that."""
 
 
-def results(house: HttpLeague) -> list[Any]:
-    return list(house.manager.season.results.values())
+def results(http_league: HttpLeague) -> list[Any]:
+    return list(http_league.manager.season.results.values())
 
 
 @pytest.mark.parametrize("game", ["even_odd", "tic_tac_toe"])
@@ -33,32 +35,32 @@ def test_a_player_as_it_is_written_plays_a_whole_league(
 ) -> None:
     program = written(tmp_path, "player", "Ada", "--lang", lang)
 
-    async def script(house: HttpLeague) -> None:
-        await house.add_referee(game_types=["even_odd", "tic_tac_toe"])
-        await house.add_player("markov", ["even_odd", "tic_tac_toe"])
-        await house.add_player("random", ["even_odd", "tic_tac_toe"])
-        with started(program, "--league", house.url, "--port", "0"):
-            await house.play()
+    async def script(http_league: HttpLeague) -> None:
+        await http_league.add_referee(game_types=["even_odd", "tic_tac_toe"])
+        await http_league.add_player("markov", ["even_odd", "tic_tac_toe"])
+        await http_league.add_player("random", ["even_odd", "tic_tac_toe"])
+        with started(program, "--league", http_league.url, "--port", "0"):
+            await http_league.play()
 
-    house = played(script, game_type=game, awaited_players=3, legs=2, **LEISURE)
-    names = [row.display_name for row in house.manager.season.standings()]
+    http_league = played_with_programs(script, game_type=game, awaited_players=3, legs=2, **LEISURE)
+    names = [row.display_name for row in http_league.manager.season.standings()]
     assert "Ada" in names
-    assert [ended.termination for ended in results(house)] == ["completed"] * 6
+    assert [ended.termination for ended in results(http_league)] == ["completed"] * 6
 
 
 def test_a_referee_as_it_is_written_serves_a_whole_league(tmp_path: Path) -> None:
     program = written(tmp_path, "referee", "Whistle")
 
-    async def script(house: HttpLeague) -> None:
+    async def script(http_league: HttpLeague) -> None:
         for strategy in ("always_even", "always_odd", "always_even"):
-            await house.add_player(strategy)
-        with started(program, "--league", house.url, "--port", "0"):
-            await house.play()
+            await http_league.add_player(strategy)
+        with started(program, "--league", http_league.url, "--port", "0"):
+            await http_league.play()
 
-    house = played(script, awaited_players=3, legs=4, **LEISURE)
-    assert {ended.referee_id for ended in results(house)} == {"REF01"}
-    assert {ended.status for ended in results(house)} == {"WIN", "DRAW"}
-    for ended in results(house):
+    http_league = played_with_programs(script, awaited_players=3, legs=4, **LEISURE)
+    assert {ended.referee_id for ended in results(http_league)} == {"REF01"}
+    assert {ended.status for ended in results(http_league)} == {"WIN", "DRAW"}
+    for ended in results(http_league):
         assert _rightly_judged(ended.details, ended.winner)
 
 
@@ -70,16 +72,22 @@ def _rightly_judged(details: dict[str, Any], winner: str | None) -> bool:
 
 def test_a_referee_as_it_is_written_survives_players_that_do_not_answer(tmp_path: Path) -> None:
     program = written(tmp_path, "referee", "Whistle")
+    late = {"heartbeat": 60.0, "announcement_lead": 0.5}
 
-    async def script(house: HttpLeague) -> None:
-        await house.add_player()
-        silent = await house.add_player()
-        await silent.server.close()  # type: ignore[attr-defined] # put there by the house
-        with started(program, "--league", house.url, "--port", "0"):
-            await house.play()
+    async def script(http_league: HttpLeague) -> None:
+        await http_league.add_player()
+        silent: Any = await http_league.add_player()
+        manager = http_league.manager
 
-    house = played(script, awaited_players=2, **{**LEISURE, "heartbeat": 60.0})
-    (ended,) = results(house)
+        def leave(started: SeasonStarted) -> None:
+            manager.spawn(silent.server.close())
+
+        manager.events.when_kept(SeasonStarted, leave)
+        with started(program, "--league", http_league.url, "--port", "0"):
+            await http_league.play()
+
+    http_league = played_with_programs(script, awaited_players=2, **{**LEISURE, **late})
+    (ended,) = results(http_league)
     assert (ended.winner, ended.technical_losses) == ("P01", ["P02"])
 
 
@@ -89,20 +97,20 @@ def test_a_player_that_is_killed_and_started_again_is_the_same_player(
 ) -> None:
     program = written(tmp_path, "player", "Ada", "--lang", lang)
 
-    async def script(house: HttpLeague) -> None:
-        port = house.free_port()
+    async def script(http_league: HttpLeague) -> None:
+        port = free_port()
         for _ in range(2):
-            with started(program, "--league", house.url, "--port", str(port)) as process:
+            with started(program, "--league", http_league.url, "--port", str(port)) as process:
                 await asyncio.to_thread(line_with, process, "P01")
-        with started(program, "--league", house.url, "--port", str(port)) as process:
+        with started(program, "--league", http_league.url, "--port", str(port)) as process:
             await asyncio.to_thread(line_with, process, "P01")
-            await house.add_referee()
-            await house.add_player()
-            await house.play()
+            await http_league.add_referee()
+            await http_league.add_player()
+            await http_league.play()
 
-    house = played(script, awaited_players=2, **LEISURE)
-    assert len(house.manager.season.roster.of(Role.PLAYER)) == 2
-    assert [ended.termination for ended in results(house)] == ["completed"]
+    http_league = played_with_programs(script, awaited_players=2, **LEISURE)
+    assert len(http_league.manager.season.roster.of(Role.PLAYER)) == 2
+    assert [ended.termination for ended in results(http_league)] == ["completed"]
 
 
 def test_the_messages_by_hand_are_answered_by_a_player_and_by_a_league(tmp_path: Path) -> None:
@@ -127,12 +135,12 @@ def test_the_messages_by_hand_are_answered_by_a_player_and_by_a_league(tmp_path:
     assert over["result"]["status"] == "ok"
     assert (wrong["error"]["code"], unknown["error"]["code"]) == (-32602, -32601)
 
-    async def register(house: HttpLeague) -> None:
-        (answer,) = await asyncio.to_thread(by_hand, "register", house.url)
+    async def register(http_league: HttpLeague) -> None:
+        (answer,) = await asyncio.to_thread(by_hand, "register", http_league.url)
         assert answer["result"]["player_id"] == "P01"
 
-    house = played(register)
-    assert house.manager.season.roster["P01"].display_name == 'Cy "the \\" hand'
+    http_league = played_with_programs(register)
+    assert http_league.manager.season.roster["P01"].display_name == 'Cy "the \\" hand'
 
 
 def test_a_strategy_as_it_is_written_plays(tmp_path: Path) -> None:
@@ -141,9 +149,9 @@ def test_a_strategy_as_it_is_written_plays(tmp_path: Path) -> None:
     done = league("play", *arguments, "--json", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "playing a random legal move" not in done.stderr
-    told = json.loads(done.stdout)
-    assert told["totals"]["technical_losses"] == 0
-    assert "Alpha (contrary)" in {row["display_name"] for row in told["standings"]}
+    notices = json.loads(done.stdout)
+    assert notices["totals"]["technical_losses"] == 0
+    assert "Alpha (contrary)" in {row["display_name"] for row in notices["standings"]}
 
 
 def test_a_game_as_it_is_written_plays_by_itself_and_installed(tmp_path: Path) -> None:
@@ -167,8 +175,8 @@ def test_a_game_as_it_is_written_plays_by_itself_and_installed(tmp_path: Path) -
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    told = json.loads(done.stdout)
-    assert (told["totals"]["matches"], told["totals"]["technical_losses"]) == (3, 0)
+    notices = json.loads(done.stdout)
+    assert (notices["totals"]["matches"], notices["totals"]["technical_losses"]) == (3, 0)
 
 
 def _install(package: Path, site: Path) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from agent_league.cli import COMMANDS
+from agent_league.cli.commands import COMMANDS
 from agent_league.starters import STARTERS
 from cli.league_command import league
 from starters.programs import written
@@ -64,7 +64,7 @@ def test_any_name_that_a_player_may_have_is_written_as_it_is(name: str, tmp_path
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "reply"),
     [
         (("player", "   "), "nobody can be called"),
         (("player", "a" * 51), "nobody can be called"),
@@ -72,15 +72,16 @@ def test_any_name_that_a_player_may_have_is_written_as_it_is(name: str, tmp_path
         (("player", "!!!"), "no file can be called"),
         (("game", "7 wonders"), "no Python module can be called '7_wonders'"),
         (("strategy", "class"), "no Python module can be called 'class'"),
+        (("strategy", "Random"), "random.py would hide the module 'random' of Python"),
         (("referee", "Ada", "--lang", "js"), "there is no referee in js; there is python-plain"),
     ],
 )
 def test_what_cannot_be_is_said_and_leaves_nothing(
-    words: tuple[str, ...], said: str, tmp_path: Path
+    words: tuple[str, ...], reply: str, tmp_path: Path
 ) -> None:
     done = league("new", *words, cwd=tmp_path)
     assert done.returncode == 2
-    assert said in done.stderr
+    assert reply in done.stderr
     assert list(tmp_path.iterdir()) == []
 
 

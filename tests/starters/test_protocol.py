@@ -1,5 +1,6 @@
 """The plain starters keep the protocol as our own player does, to the letter."""
 
+import asyncio
 import json
 import runpy
 import socket
@@ -12,14 +13,16 @@ import msgspec
 import pytest
 from msgspec import inspect
 
+from agent_league.http.exchange import Answer
+from agent_league.http.memory import Network
+from agent_league.peers.endpoint import Endpoint
 from agent_league.player import Player, load_brain
 from agent_league.protocol import MESSAGES, Message
 from agent_league.protocol.play import GameOver, ParityCall
-from agent_league.transport.endpoint import Endpoint
-from agent_league.transport.exchange import Answer
-from agent_league.transport.memory import Network
+from agent_league.protocol.reading import read_message_call
 from golden_files import GOLDEN
 from league_box import player_meta
+from peers.plain_dialect import PLAIN
 from protocol.samples import SAMPLES
 from starters.programs import PLAIN_PLAYERS, listening, posted, written
 
@@ -51,9 +54,9 @@ def _nullable(kind: inspect.Type) -> bool:
 
 
 INVALID = {
-    f"{said}: {case['why']}": (kind.route.tool, case["body"])
-    for said, kind in HEARD.items()
-    for case in json.loads((GOLDEN / f"invalid/{said}.json").read_text(encoding="utf-8"))
+    f"{sent}: {case['why']}": (kind.route.tool, case["body"])
+    for sent, kind in HEARD.items()
+    for case in json.loads((GOLDEN / f"invalid/{sent}.json").read_text(encoding="utf-8"))
     # The starters look at the fields that they need, and not at the fields of those fields.
     if case["field"] in {"message_type", *demanded(kind)}
 }
@@ -91,8 +94,13 @@ def endpoint(
 
 def ours(body: bytes) -> Any:
     """Return what our own player answers, but for its patience with the habits of strangers."""
-    answer = Endpoint(OURS.handlers(), {}, OURS.complaint).answer(body)
-    assert isinstance(answer, Answer)
+    endpoint = Endpoint(OURS.handlers(), {}, OURS, [PLAIN])
+
+    async def main() -> Answer:
+        answer = endpoint.answer(body, read_message_call(body))
+        return answer if isinstance(answer, Answer) else await answer
+
+    answer = asyncio.run(main())
     return answer.status, json.loads(answer.body) if answer.body else None
 
 
@@ -100,10 +108,10 @@ def essence(answered: tuple[int, Any]) -> Any:
     """Return what must be the same, whoever answers: the sentences may differ."""
     status, frame = answered
     error = (frame or {}).get("error")
-    said = error and (error["code"], (error.get("data") or {}).get("error_code"))
-    if said == (-32600, None):  # of what is no request, the id may be told or not
-        return status, said
-    return status, said, frame and frame["id"], frame and frame["jsonrpc"]
+    sent = error and (error["code"], (error.get("data") or {}).get("error_code"))
+    if sent == (-32600, None):  # of what is no request, the id may be told or not
+        return status, sent
+    return status, sent, frame and frame["id"], frame and frame["jsonrpc"]
 
 
 def called(message: Message | Any, id_: Any = 1, method: str = "any") -> bytes:
@@ -126,18 +134,18 @@ def test_a_wrong_message_is_refused_with_the_same_code(endpoint: str, wrong: Any
     assert essence(posted(endpoint, body)) == essence(ours(body))
 
 
-@pytest.mark.parametrize("said", sorted(HEARD))
+@pytest.mark.parametrize("sent", sorted(HEARD))
 def test_every_message_for_a_player_is_answered_as_its_reply_is_declared(
-    endpoint: str, said: str
+    endpoint: str, sent: str
 ) -> None:
-    status, frame = posted(endpoint, called(SAMPLES[said]))
-    reply = getattr(HEARD[said], "reply", None)
+    status, frame = posted(endpoint, called(SAMPLES[sent]))
+    reply = getattr(HEARD[sent], "reply", None)
     assert status == 200
     if reply is None:
         assert frame["result"]["status"] == "ok"
     else:
         read = msgspec.convert(frame["result"], reply)
-        assert read.conversation_id == SAMPLES[said].conversation_id
+        assert read.conversation_id == SAMPLES[sent].conversation_id
 
 
 @pytest.mark.parametrize("id_", [0, -1, 2**53, "an id", "", "\u05d0 \U0001f3b2", 1.5, None])
@@ -211,17 +219,17 @@ def test_what_is_not_http_or_breaks_off_ends_nothing(endpoint: str) -> None:
 def test_the_table_of_the_plain_player_is_in_step_with_the_messages(tmp_path: Path) -> None:
     program = written(tmp_path, "player", "Ada", "--lang", "python-plain")
     table = runpy.run_path(str(program))
-    assert set(table["MESSAGES"]) == set(HEARD)
-    assert set(table["TOOLS"]) == {kind.route.tool for kind in HEARD.values()}
-    for said, kind in HEARD.items():
-        asked = {*table["ENVELOPE"].split(), *table["MESSAGES"][said].split()}
-        assert asked == demanded(kind), said
+    assert set(table["REQUIRED_FIELDS"]) == set(HEARD)
+    assert set(table["METHODS"]) == {kind.route.tool for kind in HEARD.values()}
+    for sent, kind in HEARD.items():
+        asked = {*table["ENVELOPE_FIELDS"].split(), *table["REQUIRED_FIELDS"][sent].split()}
+        assert asked == demanded(kind), sent
 
 
 def test_the_table_of_the_javascript_player_is_the_same(tmp_path: Path) -> None:
     plain = runpy.run_path(str(written(tmp_path, "player", "Ada", "--lang", "python-plain")))
     js = written(tmp_path, "player", "Eve", "--lang", "js").read_text(encoding="utf-8")
-    for said, fields in plain["MESSAGES"].items():
-        assert f'  {said}: "{fields}",\n' in js
+    for sent, fields in plain["REQUIRED_FIELDS"].items():
+        assert f'  {sent}: "{fields}",\n' in js
     for code, (name, number) in plain["ERRORS"].items():
         assert f'  {code}: ["{name}", {number}],\n' in js

@@ -9,8 +9,9 @@ from pathlib import Path
 
 from agent_league.store.addresses import store_at
 from agent_league.store.events import Event
-from agent_league.store.log import EventLog, Sink, Store, Stored
-from store.samples import LEAGUE, OPENED_AT, SETTINGS, said
+from agent_league.store.log import EventLog, Sink, StoredEvent
+from agent_league.store.store import Store
+from store.samples import LEAGUE, OPENED_AT, SETTINGS, get_transcript
 
 TESTS = Path(__file__).parent.parent
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(TESTS)}
@@ -32,11 +33,11 @@ async def writing(address: str, league_id: str = LEAGUE) -> AsyncIterator[tuple[
         yield store, await store.open(league_id, OPENED_AT, SETTINGS)
 
 
-async def events(store: Store, league_id: str = LEAGUE, after: int = 0) -> list[Stored]:
+async def events(store: Store, league_id: str = LEAGUE, after: int = 0) -> list[StoredEvent]:
     return [stored async for page in store.events(league_id, after) for stored in page]
 
 
-async def kept(address: str, league_id: str = LEAGUE) -> list[Stored]:
+async def kept(address: str, league_id: str = LEAGUE) -> list[StoredEvent]:
     async with opened(address) as store:
         return await events(store, league_id)
 
@@ -45,7 +46,7 @@ async def fill(address: str, season: Iterable[Event], league_id: str = LEAGUE) -
     async with writing(address, league_id) as (_, sink):
         log = EventLog(sink)
         for event in season:
-            assert await log.append(event, said(event))
+            assert await log.append(event, get_transcript(event))
 
 
 def process(module: str, *arguments: str) -> "subprocess.Popen[str]":

@@ -3,7 +3,6 @@
 import os
 import pwd
 import shutil
-import socket
 import subprocess
 import tempfile
 from collections.abc import AsyncIterator, Sequence
@@ -11,6 +10,8 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import asyncpg
+
+from free_ports import free_port
 
 OWNER = "postgres"
 """PostgreSQL refuses to run as root; then this user of the system runs it."""
@@ -40,18 +41,12 @@ def _is_user(name: str) -> bool:
     return any(entry.pw_name == name for entry in pwd.getpwall())
 
 
-def _free_port() -> int:
-    with socket.socket() as sock:
-        sock.bind(("127.0.0.1", 0))
-        return int(sock.getsockname()[1])
-
-
 class Cluster:
     """Listens on 127.0.0.1, trusts everybody, and syncs to the disk as a real one does."""
 
     def __init__(self) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="league-pg-"))
-        self.port = _free_port()
+        self.port = free_port()
         if os.geteuid() == 0:
             shutil.chown(self.folder, OWNER)
         data = str(self.folder / "data")
@@ -107,7 +102,6 @@ class Cluster:
                 stdout=output,
                 stderr=output,
                 check=False,
-                timeout=50,
             )
             output.seek(0)
             assert ran.returncode == 0, output.read()[-2000:]

@@ -9,6 +9,15 @@ import pytest
 from store.cluster import Cluster, hindrance
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Run all tests that need PostgreSQL in one worker: they share a server, and some stop it."""
+    for item in items:
+        parameters = getattr(getattr(item, "callspec", None), "params", {})
+        names = {*getattr(item, "fixturenames", ()), parameters.get("address")}
+        if names & {"cluster", "postgres"}:
+            item.add_marker(pytest.mark.xdist_group("postgres"))
+
+
 @pytest.fixture(scope="session")
 def cluster() -> Iterator[Cluster]:
     """Give a running PostgreSQL; whoever stops it starts it again."""

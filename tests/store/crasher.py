@@ -33,25 +33,29 @@ class DyingConnection:
 
     def execute(self, sql: str, parameters: Sequence[Any] = ()) -> sqlite3.Cursor:
         self._events += sql.startswith("INSERT INTO events")
-        dying = sql == "COMMIT" and self._events == DEADLY
-        if dying and self._point == "before sync":
+        return self._database.execute(sql, parameters)
+
+    def __enter__(self) -> None:
+        """The database itself has nothing to enter."""
+
+    def __exit__(self, *error: object) -> None:
+        if self._events == DEADLY and self._point == "before sync":
             die()
-        cursor = self._database.execute(sql, parameters)
-        if dying and self._point == "before acknowledgement":
+        self._database.commit()
+        if self._events == DEADLY:
             die()
-        return cursor
 
     def close(self) -> None:
         self._database.close()
 
 
 def arm_sqlite(point: str) -> None:
-    connected = SqliteStore._connected
+    connected = SqliteStore._connect
 
     def dying(self: SqliteStore) -> DyingConnection:
         return DyingConnection(connected(self), point)
 
-    SqliteStore._connected = dying  # type: ignore[method-assign,assignment]  # it acts like one
+    SqliteStore._connect = dying  # type: ignore[method-assign,assignment]  # it acts like one
 
 
 def arm_postgres(point: str) -> None:

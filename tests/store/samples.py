@@ -6,11 +6,15 @@ from agent_league.store.events import (
     AgentDisqualified,
     AgentRecovered,
     AgentRegistered,
+    AgentReinstated,
     AgentSuspended,
+    AnnouncementMade,
     Event,
     FarewellSaid,
     LeagueContinued,
     LeaguePaused,
+    ManualPlayChosen,
+    MatchAdded,
     MatchAssigned,
     MatchEnded,
     MatchVoided,
@@ -21,10 +25,12 @@ from agent_league.store.events import (
     SeasonEnded,
     SeasonOpened,
     SeasonStarted,
+    TokenExtended,
     TokenIssued,
+    TokenReplaced,
     ViolationNoted,
 )
-from agent_league.store.log import Stored
+from agent_league.store.log import StoredEvent
 from agent_league.vocabulary import Json
 
 OPENED_AT = "2025-01-15T10:00:00Z"
@@ -115,13 +121,21 @@ SEASON: Sequence[Event] = (
     SeasonEnded(at=_at(40), champion="P01"),
     FarewellSaid(at=_at(41)),
     ViolationNoted(at=_at(42), agent_id="P04", rule="choice-field", got="choice", match_id=None),
+    ManualPlayChosen(at=_at(43), match_id="R1M1"),
+    TokenExtended(at=_at(43), agent_id="P01", token_hash="0" * 64, expires="2025-01-17T10:00:00Z"),
     AgentDisqualified(at=_at(43), agent_id="P04", ground="schema", why="choice-field: choice"),
+    AgentReinstated(at=_at(44), agent_id="P04"),
+    TokenReplaced(at=_at(45), agent_id="P04", token_hash="4" * 64, expires="2025-01-17T10:00:00Z"),
+    MatchAdded(at=_at(46), match_id="R1M3", round_id=1, first="P03", second="P04", replaces="R1M2"),
+    AnnouncementMade(at=_at(47), text="Lunch until one"),
 )
 
 
-def said(event: Event) -> Sequence[Json]:
+def get_transcript(event: Event) -> Sequence[Json]:
     return TRANSCRIPT if isinstance(event, MatchEnded) else ()
 
 
-STORED: Sequence[Stored] = tuple(Stored(seq, event) for seq, event in enumerate(SEASON, 1))
+STORED: Sequence[StoredEvent] = tuple(
+    StoredEvent(seq, event) for seq, event in enumerate(SEASON, 1)
+)
 """The season, as a store gives it back."""

@@ -32,6 +32,8 @@ def test_postgresql_is_not_asked_before_it_is_needed(scheme: str) -> None:
     "address", ["mysql://ann:secret@h/cup", "", ":memory:", "sqlite:///", "sqlite://a.db"]
 )
 def test_anything_else_is_refused_with_what_was_expected(address: str) -> None:
-    with pytest.raises(StoreError, match="expected a file, sqlite:///file, or postgresql:") as said:
+    with pytest.raises(
+        StoreError, match="expected a file, sqlite:///file, or postgresql:"
+    ) as reply:
         store_at(address)
-    assert "secret" not in str(said.value)
+    assert "secret" not in str(reply.value)

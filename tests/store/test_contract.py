@@ -10,12 +10,12 @@ from functools import partial
 import asyncpg
 import pytest
 
-from agent_league.store import EventLog, Stored, StoreError
+from agent_league.store import EventLog, StoredEvent, StoreError
 from agent_league.store.addresses import store_at
-from agent_league.store.codec import KINDS
+from agent_league.store.codec import KINDS, Rows
 from agent_league.store.events import AgentRecovered, Event
-from agent_league.store.log import LeagueRow
-from agent_league.store.sqlite import SqliteStore
+from agent_league.store.sqlite import SqliteWriter
+from agent_league.store.store import LeagueRow
 from store.books import events, fill, kept, opened, process, writing
 from store.samples import (
     LEAGUE,
@@ -48,15 +48,14 @@ def test_events_are_read_from_where_one_left_off(address: str) -> None:
 
 
 def test_events_come_page_by_page(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    async def scenario() -> list[list[Stored]]:
+    async def scenario() -> list[list[StoredEvent]]:
         async with opened(address) as store:
             return [page async for page in store.events(LEAGUE)]
 
     asyncio.run(fill(address, SEASON))
-    for module in ("sqlite", "postgres"):
-        monkeypatch.setattr(f"agent_league.store.{module}.PAGE", 7)
+    monkeypatch.setattr("agent_league.store.store.PAGE", 7)
     pages = asyncio.run(scenario())
-    assert [len(page) for page in pages[:-1]] == [7] * (len(SEASON) // 7)
+    assert [len(page) for page in pages[:-1]] == [7] * ((len(SEASON) - 1) // 7)
     assert [stored for page in pages for stored in page] == list(STORED)
 
 
@@ -67,17 +66,19 @@ def test_events_that_come_together_keep_their_order(address: str) -> None:
             await asyncio.gather(*(log.append(recovered(n)) for n in range(500)))
 
     asyncio.run(scenario())
-    assert asyncio.run(kept(address)) == [Stored(n + 1, recovered(n)) for n in range(500)]
+    assert asyncio.run(kept(address)) == [StoredEvent(n + 1, recovered(n)) for n in range(500)]
 
 
 def test_they_are_acknowledged_in_order(address: str) -> None:
     async def scenario() -> list[int]:
         acknowledged: list[int] = []
         async with writing(address) as (_, sink):
-            waiting = [asyncio.ensure_future(sink.keep(Stored(n, recovered(n)))) for n in (1, 2, 3)]
+            waiting = [
+                asyncio.ensure_future(sink.keep(StoredEvent(n, recovered(n)))) for n in (1, 2, 3)
+            ]
             for n, future in enumerate(waiting, 1):
                 future.add_done_callback(partial(_note, acknowledged, n))
-            await sink.settled()
+            await sink.keep()
         return acknowledged
 
     assert asyncio.run(scenario()) == [1, 2, 3]
@@ -91,18 +92,18 @@ def test_many_that_wait_share_a_few_transactions(
     address: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     commits: list[int] = []
-    commit = SqliteStore._commit
+    commit = SqliteWriter.commit
 
-    def counted(self: SqliteStore, database: sqlite3.Connection, batch: list[object]) -> None:
-        commits.append(len(batch))
-        commit(self, database, batch)  # type: ignore[arg-type]  # only counted
+    async def counted(self: SqliteWriter, rows: Rows) -> None:
+        commits.append(len(rows))
+        await commit(self, rows)
 
     async def scenario() -> None:
         async with writing(address) as (_, sink):
             log = EventLog(sink)
             await asyncio.gather(*(log.append(recovered(n)) for n in range(1000)))
 
-    monkeypatch.setattr(SqliteStore, "_commit", counted)
+    monkeypatch.setattr(SqliteWriter, "commit", counted)
     asyncio.run(scenario())
     transactions = len(commits) or asyncio.run(_transactions(address))
     assert transactions <= 20
@@ -135,9 +136,9 @@ def test_what_can_happen_once_happens_once(address: str) -> None:
 def test_a_once_key_holds_even_against_a_log_that_does_not_know_it(address: str) -> None:
     async def scenario() -> None:
         async with writing(address) as (_, sink):
-            await sink.keep(Stored(1, SEASON[0]))
+            await sink.keep(StoredEvent(1, SEASON[0]))
             with pytest.raises(StoreError):
-                await sink.keep(Stored(2, SEASON[0]))
+                await sink.keep(StoredEvent(2, SEASON[0]))
 
     asyncio.run(scenario())
     assert asyncio.run(kept(address)) == list(STORED[:1])
@@ -173,19 +174,19 @@ def test_a_writer_that_is_cancelled_does_not_cancel_those_who_wait_with_it(addre
 
 def test_a_replayed_log_tells_what_was_appended(address: str) -> None:
     async def scenario() -> list[Event]:
-        heard: list[Event] = []
+        received: list[Event] = []
         async with writing(address) as (store, sink):
             log = EventLog(sink)
-            log.listen(heard.append)
+            log.listen(received.append)
             async for page in store.events(LEAGUE):
                 log.replay(page)
             assert len(log) == len(SEASON)
             await log.append(recovered(1))
-        return heard
+        return received
 
     asyncio.run(fill(address, SEASON))
     assert asyncio.run(scenario()) == [*SEASON, recovered(1)]
-    assert asyncio.run(kept(address)) == [*STORED, Stored(len(SEASON) + 1, recovered(1))]
+    assert asyncio.run(kept(address)) == [*STORED, StoredEvent(len(SEASON) + 1, recovered(1))]
 
 
 def test_two_leagues_in_one_store_do_not_mix(address: str) -> None:
@@ -228,20 +229,6 @@ def test_settings_are_those_the_league_was_made_with(address: str) -> None:
     asyncio.run(scenario())
 
 
-def test_a_match_can_be_looked_up(address: str) -> None:
-    async def scenario() -> None:
-        async with opened(address) as store:
-            found = await store.match(LEAGUE, "R2M1")
-            expected = [s for s in STORED if getattr(s.event, "match_id", None) == "R2M1"]
-            assert found == expected
-            assert len(found) == 2
-            assert await store.match(LEAGUE, "R9M9") == []
-            assert await store.match("nowhere", "R2M1") == []
-
-    asyncio.run(fill(address, SEASON))
-    asyncio.run(scenario())
-
-
 def test_what_was_said_in_a_match_is_kept_with_its_end(address: str) -> None:
     async def scenario() -> None:
         async with opened(address) as store:
@@ -256,14 +243,35 @@ def test_the_last_snapshot_is_the_one_that_counts(address: str) -> None:
     async def scenario() -> None:
         async with writing(address) as (store, sink):
             assert await store.snapshot(LEAGUE) is None
-            await store.save_snapshot(LEAGUE, 1, "{}")
-            sink.keep(Stored(1, recovered(1)))
-            await store.save_snapshot(LEAGUE, 2, '{"a": 1}')
+            await store.save_snapshot(LEAGUE, 0, "{}")
+            sink.keep(StoredEvent(1, recovered(1)))
+            await store.save_snapshot(LEAGUE, 1, '{"a": 1}')
             assert [stored.seq for stored in await events(store)] == [1]
-            assert await store.snapshot(LEAGUE) == (2, '{"a": 1}')
+            assert await store.snapshot(LEAGUE) == (1, '{"a": 1}')
         async with opened(address) as store:
-            await store.save_snapshot(LEAGUE, 3, "[]")
-            assert await store.snapshot(LEAGUE) == (3, "[]")
+            await store.save_snapshot(LEAGUE, 1, "[]")
+            assert await store.snapshot(LEAGUE) == (1, "[]")
+
+    asyncio.run(scenario())
+
+
+def test_a_snapshot_of_events_that_are_missing_is_damage(address: str) -> None:
+    async def scenario() -> None:
+        async with writing(address) as (store, sink):
+            await sink.keep(StoredEvent(1, recovered(1)))
+            await store.save_snapshot(LEAGUE, 2, "{}")
+            with pytest.raises(StoreError, match="1 of the first 2 events of cup are missing"):
+                await store.snapshot(LEAGUE)
+
+    asyncio.run(scenario())
+
+
+def test_a_gap_in_the_events_is_damage(address: str) -> None:
+    async def scenario() -> None:
+        async with writing(address) as (store, sink):
+            await sink.keep(StoredEvent(1, recovered(1)), StoredEvent(3, recovered(3)))
+            with pytest.raises(StoreError, match="1 of the first 3 events of cup are missing"):
+                await events(store)
 
     asyncio.run(scenario())
 
@@ -282,7 +290,7 @@ def test_a_snapshot_that_cannot_be_kept_stops_nothing_else(address: str) -> None
             assert await store.snapshot(LEAGUE) == (3, "{}")
 
     asyncio.run(scenario())
-    assert asyncio.run(kept(address)) == [Stored(n + 1, recovered(n)) for n in range(3)]
+    assert asyncio.run(kept(address)) == [StoredEvent(n + 1, recovered(n)) for n in range(3)]
 
 
 async def _rename_snapshots(address: str, before: str, after: str) -> None:
@@ -307,6 +315,7 @@ def test_a_second_writer_is_refused_and_told_who_writes(address: str) -> None:
     asyncio.run(scenario())
 
 
+@pytest.mark.processes
 def test_a_writer_that_was_killed_has_let_go(address: str) -> None:
     async def refused() -> None:
         async with opened(address) as store:
@@ -333,9 +342,9 @@ def test_nothing_is_kept_after_an_event_that_was_lost(address: str) -> None:
                 with pytest.raises(StoreError):
                     await forgetful.append(recovered(n))
             with pytest.raises(StoreError):
-                await forgetful.settled()
+                await forgetful.flush()
             with pytest.raises(StoreError):
-                await sink.keep(Stored(len(SEASON) + 1, recovered(3)))
+                await sink.keep(StoredEvent(len(SEASON) + 1, recovered(3)))
 
     asyncio.run(fill(address, SEASON))
     asyncio.run(scenario())

@@ -1,11 +1,12 @@
 """The log itself, over a sink that keeps when the test says so."""
 
 import asyncio
-from collections.abc import Awaitable
 
-from agent_league.store import EventLog, Stored, StoreError
-from agent_league.store.events import Event
-from agent_league.store.log import SOON
+import pytest
+
+from agent_league.store import EventLog, StoredEvent, StoreError
+from agent_league.store.events import AgentRecovered, Event
+from agent_league.store.log import NOTE_DELAY_S
 from store.samples import SEASON, STORED, recovered
 from timewarp import run
 
@@ -16,13 +17,10 @@ class Gate:
     def __init__(self) -> None:
         self.opened = asyncio.Event()
         self.broken = False
-        self.asked: list[Stored] = []
+        self.asked: list[StoredEvent] = []
 
-    def keep(self, *kept: Stored) -> Awaitable[None]:
+    async def keep(self, *kept: StoredEvent) -> None:
         self.asked.extend(kept)
-        return self.settled()
-
-    async def settled(self) -> None:
         await self.opened.wait()
         if self.broken:
             raise StoreError("the disk is full")
@@ -31,12 +29,12 @@ class Gate:
 def test_an_event_is_heard_at_once_and_acknowledged_when_kept() -> None:
     async def scenario() -> None:
         gate = Gate()
-        heard: list[Event] = []
+        received: list[Event] = []
         log = EventLog(gate)
-        log.listen(heard.append)
+        log.listen(received.append)
         appending = asyncio.ensure_future(log.append(SEASON[0]))
         await asyncio.sleep(1)
-        assert heard == [SEASON[0]]
+        assert received == [SEASON[0]]
         assert gate.asked == [STORED[0]]
         assert not appending.done()
         gate.opened.set()
@@ -76,7 +74,7 @@ def test_a_log_without_a_sink_lives_as_long_as_its_process() -> None:
     async def scenario() -> None:
         log = EventLog()
         assert await log.append(recovered(1))
-        await log.settled()
+        await log.flush()
         assert len(log) == 1
 
     run(scenario())
@@ -86,14 +84,14 @@ def test_a_replayed_event_is_heard_and_not_kept_again() -> None:
     async def scenario() -> None:
         gate = Gate()
         gate.opened.set()
-        heard: list[Event] = []
+        received: list[Event] = []
         log = EventLog(gate)
-        log.listen(heard.append)
+        log.listen(received.append)
         log.replay(STORED)
-        assert heard == list(SEASON)
+        assert received == list(SEASON)
         assert gate.asked == []
         await log.append(recovered(1))
-        assert gate.asked == [Stored(len(SEASON) + 1, recovered(1))]
+        assert gate.asked == [StoredEvent(len(SEASON) + 1, recovered(1))]
 
     run(scenario())
 
@@ -122,10 +120,58 @@ def test_what_is_noted_is_kept_soon_though_nothing_follows() -> None:
         log = EventLog(gate)
         log.note(SEASON[0])
         log.note(SEASON[1])
-        await asyncio.sleep(2 * SOON)
+        await asyncio.sleep(2 * NOTE_DELAY_S)
         assert gate.asked == list(STORED[:2])
         log.note(SEASON[2])
-        await log.settled()
+        await log.flush()
         assert gate.asked == list(STORED[:3])
+
+    run(scenario())
+
+
+def test_a_listener_for_kept_events_is_called_when_the_event_is_kept_and_not_before() -> None:
+    async def scenario() -> None:
+        gate = Gate()
+        kept: list[Event] = []
+        log = EventLog(gate)
+        log.when_kept(type(SEASON[0]), kept.append)
+        log.when_kept(AgentRecovered, kept.append)
+        log.note(SEASON[0])
+        appending = asyncio.ensure_future(log.append(recovered(1)))
+        await asyncio.sleep(1)
+        assert kept == []
+        gate.opened.set()
+        assert await appending
+        assert kept == [SEASON[0], recovered(1)]
+
+    run(scenario())
+
+
+def test_a_listener_for_kept_events_learns_of_events_that_were_only_noted() -> None:
+    async def scenario() -> None:
+        kept: list[Event] = []
+        log = EventLog()
+        log.when_kept(AgentRecovered, kept.append)
+        log.note(recovered(1))
+        await asyncio.sleep(2 * NOTE_DELAY_S)
+        assert kept == [recovered(1)]
+
+    run(scenario())
+
+
+def test_a_listener_for_kept_events_is_not_called_for_replays_duplicates_or_lost_events() -> None:
+    async def scenario() -> None:
+        gate, kept = Gate(), list[Event]()
+        gate.opened.set()
+        log = EventLog(gate)
+        for kind in {type(event) for event in SEASON}:
+            log.when_kept(kind, kept.append)
+        log.replay(STORED)
+        assert not await log.append(SEASON[0])
+        gate.broken = True
+        log.when_kept(AgentRecovered, kept.append)
+        with pytest.raises(StoreError):
+            await log.append(recovered(1))
+        assert kept == []
 
     run(scenario())

@@ -9,17 +9,23 @@ from types import MappingProxyType
 import pytest
 
 from agent_league.store import StoreError
-from agent_league.store.codec import KINDS, UPGRADES, stored
+from agent_league.store.codec import KINDS, UPGRADES, decode_row
 from agent_league.store.events import (
     AgentDisqualified,
     AgentRecovered,
+    AgentReinstated,
+    AnnouncementMade,
     LeagueContinued,
     LeaguePaused,
+    ManualPlayChosen,
+    MatchAdded,
     MatchVoided,
     OrganiserAppointed,
+    TokenExtended,
+    TokenReplaced,
     ViolationNoted,
 )
-from agent_league.store.log import Stored
+from agent_league.store.log import StoredEvent
 from agent_league.vocabulary import Json
 from store.books import events, opened, writing
 from store.samples import LEAGUE, OPENED_AT, SETTINGS, STORED, TRANSCRIPT
@@ -32,10 +38,16 @@ LATER = (
     MatchVoided,
     ViolationNoted,
     AgentDisqualified,
+    TokenExtended,
+    ManualPlayChosen,
+    AgentReinstated,
+    TokenReplaced,
+    MatchAdded,
+    AnnouncementMade,
 )
 """Kinds of event that the older version did not have."""
 OLDER = (kept.event for kept in STORED if not isinstance(kept.event, LATER))
-WRITTEN = [Stored(seq, event) for seq, event in enumerate(OLDER, 1)]
+WRITTEN = [StoredEvent(seq, event) for seq, event in enumerate(OLDER, 1)]
 
 
 @pytest.mark.parametrize("name", sorted(path.name for path in GOLDEN.glob("*.db")))
@@ -54,7 +66,7 @@ def test_a_store_of_an_older_version_opens(tmp_path: Path, name: str) -> None:
 def test_a_league_of_an_older_version_goes_on(tmp_path: Path) -> None:
     async def scenario() -> None:
         async with writing(str(tmp_path / "v1.db")) as (_, sink):
-            await sink.settled()
+            await sink.keep()
 
     shutil.copy(GOLDEN / "v1.db", tmp_path)
     asyncio.run(scenario())
@@ -82,16 +94,16 @@ def test_an_event_of_an_older_version_is_upgraded_step_by_step(
     expected = (7, AgentRecovered(at=OPENED_AT, agent_id="P01"), ())
     for version, key in enumerate(("who", "agent", "agent_id"), 1):
         body = json.dumps({"event": "agent_recovered", "at": OPENED_AT, key: "P01"})
-        assert stored(7, "agent_recovered", version, body) == expected
+        assert decode_row(7, "agent_recovered", version, body) == expected
 
 
 def test_an_event_without_its_upgrade_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(AgentRecovered, "schema", 2)
     with pytest.raises(StoreError, match=r"event 7 \(agent_recovered, version 1\)"):
-        stored(7, "agent_recovered", 1, "{}")
+        decode_row(7, "agent_recovered", 1, "{}")
 
 
 @pytest.mark.parametrize(("kind", "version"), [("agent_recovered", 2), ("agent_adopted", 1)])
 def test_an_event_of_a_newer_version_is_refused(kind: str, version: int) -> None:
     with pytest.raises(StoreError, match="is from a newer agent-league"):
-        stored(7, kind, version, "{}")
+        decode_row(7, kind, version, "{}")

@@ -9,7 +9,7 @@ from typing import Any
 import asyncpg
 import pytest
 
-from agent_league.store import EventLog, Stored, StoreError
+from agent_league.store import EventLog, StoredEvent, StoreError
 from agent_league.store.addresses import store_at
 from agent_league.store.log import Sink
 from agent_league.store.postgres import PostgresStore
@@ -36,22 +36,22 @@ def test_a_league_waits_for_a_postgresql_that_comes_back(cluster: Cluster, postg
                 return
 
     async def scenario() -> int:
-        async with waiting(postgres, 30) as (_, sink):
+        async with waiting(postgres, 600) as (_, sink):
             log, over, numbers = EventLog(sink), asyncio.Event(), iter(range(10**6))
             lanes = asyncio.gather(*(lane(log, numbers, over) for _ in range(20)))
             while len(log) < 200:  # noqa: ASYNC110 - it is in full swing
                 await asyncio.sleep(0.01)
             await asyncio.to_thread(cluster.stop)
             before = len(log)
-            await asyncio.sleep(3)
+            await asyncio.sleep(0.5)
             assert len(log) == before
             await asyncio.to_thread(cluster.start)
             over.set()
-            await asyncio.wait_for(lanes, 20)
+            await lanes
             return len(log)
 
     written = asyncio.run(scenario())
-    assert asyncio.run(kept(postgres)) == [Stored(n + 1, recovered(n)) for n in range(written)]
+    assert asyncio.run(kept(postgres)) == [StoredEvent(n + 1, recovered(n)) for n in range(written)]
 
 
 def test_a_league_gives_up_when_postgresql_stays_away(cluster: Cluster, postgres: str) -> None:
@@ -71,7 +71,7 @@ def test_a_league_gives_up_when_postgresql_stays_away(cluster: Cluster, postgres
                 await log.append(recovered(2))
 
     asyncio.run(scenario())
-    assert asyncio.run(kept(postgres)) == [Stored(1, recovered(0))]
+    assert asyncio.run(kept(postgres)) == [StoredEvent(1, recovered(0))]
 
 
 def _cut(monkeypatch: pytest.MonkeyPatch, seq: int, *, arrives: bool) -> None:
@@ -99,20 +99,20 @@ def test_a_commit_whose_answer_was_lost_is_written_once(
     postgres: str, monkeypatch: pytest.MonkeyPatch, arrives: bool
 ) -> None:
     async def scenario() -> None:
-        async with waiting(postgres, 5) as (_, sink):
+        async with waiting(postgres, 600) as (_, sink):
             log = EventLog(sink)
             for n in range(5):
                 assert await log.append(recovered(n))
 
     _cut(monkeypatch, 3, arrives=arrives)
     asyncio.run(scenario())
-    assert asyncio.run(kept(postgres)) == [Stored(n + 1, recovered(n)) for n in range(5)]
+    assert asyncio.run(kept(postgres)) == [StoredEvent(n + 1, recovered(n)) for n in range(5)]
 
 
 def test_a_transaction_is_kept_whole_or_not_at_all(postgres: str) -> None:
     async def scenario() -> None:
         async with writing(postgres) as (_, sink):
-            together = [sink.keep(Stored(seq, recovered(seq))) for seq in (1, 2, 3, 3)]
+            together = [sink.keep(StoredEvent(seq, recovered(seq))) for seq in (1, 2, 3, 3)]
             for outcome in await asyncio.gather(*together, return_exceptions=True):
                 assert isinstance(outcome, StoreError)
 
@@ -127,23 +127,23 @@ FORGE = """
 
 
 @pytest.mark.parametrize(
-    ("meanwhile", "said"),
+    ("meanwhile", "reply"),
     [
         (FORGE, "another program has written event 3"),
         ("DELETE FROM agent_league.events WHERE seq = 2", "has lost event 2, which it had kept"),
     ],
 )
 def test_a_league_that_changed_while_nobody_watched_is_not_written_on(
-    cluster: Cluster, postgres: str, monkeypatch: pytest.MonkeyPatch, meanwhile: str, said: str
+    cluster: Cluster, postgres: str, monkeypatch: pytest.MonkeyPatch, meanwhile: str, reply: str
 ) -> None:
     async def scenario() -> None:
-        async with waiting(postgres, 5) as (_, sink), cluster.connected() as other:
+        async with waiting(postgres, 600) as (_, sink), cluster.connected() as other:
             log = EventLog(sink)
             for n in range(2):
                 await log.append(recovered(n))
             await other.execute(meanwhile)
             for n in (2, 3):
-                with pytest.raises(StoreError, match=said):
+                with pytest.raises(StoreError, match=reply):
                     await log.append(recovered(n))
 
     _cut(monkeypatch, 3, arrives=False)
@@ -164,7 +164,7 @@ def test_a_league_whose_lock_was_taken_over_is_not_written_on(
                     await log.append(recovered(1))
 
     asyncio.run(scenario())
-    assert asyncio.run(kept(postgres)) == [Stored(1, recovered(0))]
+    assert asyncio.run(kept(postgres)) == [StoredEvent(1, recovered(0))]
 
 
 def test_readers_notice_nothing_of_a_restart_that_is_over(cluster: Cluster, postgres: str) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from agent_league.store import EventLog, Stored, StoreError
+from agent_league.store import EventLog, StoredEvent, StoreError
 from agent_league.store.events import Event
 from agent_league.store.sqlite import SqliteStore
 from store.books import fill, kept, writing
@@ -45,14 +45,16 @@ def test_a_store_that_is_opened_twice_here_keeps_its_locks(tmp_path: Path) -> No
 
     def counted_elsewhere() -> int:
         # Whoever closes the file as the last one, as far as locks tell, throws the log away.
-        said = subprocess.run([sys.executable, "-c", COUNTS, path], capture_output=True, check=True)
-        return int(said.stdout)
+        reply = subprocess.run(
+            [sys.executable, "-c", COUNTS, path], capture_output=True, check=True
+        )
+        return int(reply.stdout)
 
     async def main() -> list[int]:
         counts = []
         async with writing(str(path)) as (_, sink):
             for seq in (1, 2):
-                await sink.keep(Stored(seq, recovered(seq)))
+                await sink.keep(StoredEvent(seq, recovered(seq)))
                 await kept(str(path))
                 counts.append(counted_elsewhere())
         return counts
@@ -115,7 +117,7 @@ def test_a_store_that_is_taken_before_its_first_write_says_so(path: Path) -> Non
             other.execute("BEGIN EXCLUSIVE")
             other.execute("COMMIT")  # in this mode, not even reading is possible beside it
             with pytest.raises(StoreError, match="another program holds"):
-                await asyncio.wait_for(store.open(LEAGUE, OPENED_AT, SETTINGS), 10)
+                await store.open(LEAGUE, OPENED_AT, SETTINGS)
             with pytest.raises(StoreError, match="another program holds"):
                 await store.leagues()
         await store.close()
@@ -146,8 +148,8 @@ def test_a_store_that_is_locked_for_a_moment_is_waited_for(path: Path) -> None:
 class SmallDisk(SqliteStore):
     """A store on a disk with room for a few pages more."""
 
-    def _connected(self) -> sqlite3.Connection:
-        database = super()._connected()
+    def _connect(self) -> sqlite3.Connection:
+        database = super()._connect()
         (pages,) = database.execute("PRAGMA page_count").fetchone()
         database.execute(f"PRAGMA max_page_count = {pages + 2}")
         return database

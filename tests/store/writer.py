@@ -5,7 +5,7 @@ import itertools
 import os
 import sys
 
-from agent_league.store import Stored
+from agent_league.store import StoredEvent
 from agent_league.store.log import Sink
 from store.books import writing
 from store.samples import recovered
@@ -13,7 +13,7 @@ from store.samples import recovered
 
 async def _write(sink: Sink, numbers: "itertools.count[int]") -> None:
     for seq in numbers:
-        await sink.keep(Stored(seq, recovered(seq)))
+        await sink.keep(StoredEvent(seq, recovered(seq)))
         os.write(1, f"{seq}\n".encode())  # one write, so that no line is cut off by a kill
 
 

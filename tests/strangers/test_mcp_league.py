@@ -2,7 +2,6 @@
 
 import asyncio
 import shlex
-import socket
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
@@ -11,19 +10,19 @@ import pytest
 from mcp import Client
 
 from agent_league.clock import system_clock
-from agent_league.league.roster import Entry
-from agent_league.mcp.client import Carrier, McpClient
-from agent_league.mcp.client_http import HttpCarrier
-from agent_league.mcp.client_probe import dialect_at
-from agent_league.mcp.client_speech import McpSpeech
-from agent_league.mcp.stdio import StdioCarrier
+from agent_league.dialects.detection import detect_dialect
+from agent_league.dialects.dialect import encode_message
+from agent_league.dialects.mcp.client import McpClient
+from agent_league.dialects.mcp.session import McpSession
+from agent_league.dialects.mcp.transports import HttpTransport, StdioTransport, Transport
+from agent_league.http.client import HttpClient
 from agent_league.protocol import Patience, Role, read
 from agent_league.protocol.play import MoveContext, ParityCall, ParityReply
+from agent_league.season.roster import Entry
 from agent_league.store.events import MatchEnded
-from agent_league.transport.http_client import HttpClient
-from agent_league.transport.line import sealed
-from end_to_end.http_league import HttpLeague, played
+from end_to_end.http_league import HttpLeague, played_with_programs
 from end_to_end.test_sdk_guests import played as played_by_calling
+from free_ports import free_port
 from strangers.environments import CACHE, LIBRARIES, python_with
 
 SERVERS = Path(__file__).parent / "servers"
@@ -32,12 +31,6 @@ STARTING = 60.0
 OURS = ("markov", "random")
 
 pytestmark = pytest.mark.timeout(300)
-
-
-def free_port() -> int:
-    with socket.socket() as sock:
-        sock.bind(("127.0.0.1", 0))
-        return int(sock.getsockname()[1])
 
 
 def command(name: str, port: int, mode: str) -> list[str]:
@@ -50,8 +43,8 @@ async def running(name: str, mode: str = "as it comes") -> AsyncIterator[str]:
     """Run one of the servers, and give its address."""
     port = free_port()
     start = command(name, port, mode)
-    with (CACHE / f"{name}.log").open("wb") as said:
-        process = await asyncio.create_subprocess_exec(*start, stdout=said, stderr=said)
+    with (CACHE / f"{name}.log").open("wb") as reply:
+        process = await asyncio.create_subprocess_exec(*start, stdout=reply, stderr=reply)
         try:
             await _listening(process, port)
             yield f"http://127.0.0.1:{port}/mcp"
@@ -83,19 +76,19 @@ def test_players_of_every_library_play_a_league_without_a_technical_loss() -> No
             for strategy in OURS:
                 await league.add_player(strategy)
             for url in urls:
-                await league.add_stranger(url)
+                await league.add_endpoint(url)
             client = await stack.enter_async_context(Client(league.url))
             calling = asyncio.ensure_future(played_by_calling(client, "Caller"))
-            await league.play(within=120.0)
+            await league.play()
             assert (await calling)["status"] == "LEAGUE_OVER"
 
     players = len(OURS) + len(LIBRARIES) + 1
-    league = played(script, awaited_players=players, patience=CALM)
+    league = played_with_programs(script, awaited_players=players, patience=CALM)
     ended = [event for event in league.events if isinstance(event, MatchEnded)]
     assert len(ended) == players * (players - 1) // 2
     assert [event.technical_losses for event in ended] == [[]] * len(ended)
     assert {event.termination for event in ended} == {"completed"}
-    spoken = [league.manager.line(entry.endpoint).speech.dialect for entry in roster(league)]
+    spoken = [league.manager.peers.line(entry.endpoint).session.dialect for entry in roster(league)]
     assert spoken == ["league.v2"] * len(OURS) + ["mcp"] * len(LIBRARIES) + ["league.v2"]
 
 
@@ -116,10 +109,10 @@ CALL = ParityCall(
 )
 
 
-async def chosen_by(carrier: Carrier) -> object:
+async def chosen_by(carrier: Transport) -> object:
     """Ask for a move as a referee does, and return it."""
-    speech = McpSpeech(McpClient(carrier), "P07", system_clock)
-    reply = read(await speech.deliver(sealed(CALL), STARTING))
+    speech = McpSession(McpClient(carrier), "P07", system_clock)
+    reply = read(await speech.send(encode_message(CALL), STARTING))
     assert isinstance(reply, ParityReply)
     assert (reply.match_id, reply.player_id) == ("R1M1", "P07")
     return reply.move
@@ -132,8 +125,8 @@ def test_a_server_is_found_out_and_asked_however_it_is_run(name: str, mode: str)
         wire = HttpClient()
         try:
             async with running(name, mode) as url:
-                assert await dialect_at(url, wire, STARTING) == "mcp"
-                return await chosen_by(HttpCarrier(url, wire.exchange))
+                assert await detect_dialect(url, wire, STARTING) == "mcp"
+                return await chosen_by(HttpTransport(url, wire.exchange))
         finally:
             await wire.close()
 
@@ -143,7 +136,7 @@ def test_a_server_is_found_out_and_asked_however_it_is_run(name: str, mode: str)
 @pytest.mark.parametrize("name", LIBRARIES)
 def test_a_server_is_asked_over_stdio(name: str) -> None:
     async def main() -> object:
-        carrier = StdioCarrier(shlex.join(command(name, 0, "stdio")))
+        carrier = StdioTransport(shlex.join(command(name, 0, "stdio")))
         try:
             return await chosen_by(carrier)
         finally:

@@ -1,4 +1,4 @@
-"""Our manager uses referees of other houses, however they are started and report."""
+"""Our manager uses third-party referees, however they are started and report."""
 
 from contextlib import AsyncExitStack
 
@@ -6,8 +6,8 @@ import pytest
 
 from agent_league.protocol import Role
 from agent_league.store.events import AgentSuspended
-from end_to_end.http_league import HttpLeague, played
-from strangers.troupe import UNHURRIED, broken, registered, running
+from end_to_end.http_league import HttpLeague, played_with_programs
+from strangers.third_party import UNHURRIED, broken, registered, running
 
 STARTS = ["START_MATCH", "MATCH_ASSIGNMENT", "run_match", "assign_match", "ROUND_ANNOUNCEMENT"]
 COMMON = {"null-field", "report-ticket"}
@@ -15,22 +15,24 @@ FORMS = {"flat": {"report-form"}, "score": {"report-score"}, "players": {"report
 
 
 def refereed(
-    *strangers: tuple[str, ...], players: int = 3, strictness: str = "tolerant"
+    *agents: tuple[str, ...], players: int = 3, strictness: str = "tolerant"
 ) -> HttpLeague:
     """Play a league of our players with foreign referees only."""
 
     async def script(league: HttpLeague) -> None:
         async with AsyncExitStack() as stack:
-            for number, (name, *arguments) in enumerate(strangers, 1):
+            for number, (name, *arguments) in enumerate(agents, 1):
                 process = running(name, "--manager", league.url, *arguments)
                 await stack.enter_async_context(process)
                 await registered(league, Role.REFEREE, number)
             for strategy in ("always_even", "always_odd", "alternating")[:players]:
                 await league.add_player(strategy)
-            await league.play(50.0)
+            await league.play()
 
-    changes = {"awaited_players": players, "awaited_referees": len(strangers)}
-    return played(script, patience=UNHURRIED, strictness=strictness, heartbeat=5.0, **changes)
+    changes = {"awaited_players": players, "awaited_referees": len(agents)}
+    return played_with_programs(
+        script, patience=UNHURRIED, strictness=strictness, heartbeat=5.0, **changes
+    )
 
 
 @pytest.mark.parametrize("start", STARTS)

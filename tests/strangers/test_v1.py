@@ -10,17 +10,16 @@ from typing import Any
 import pytest
 from jsonschema import Draft7Validator
 
-from agent_league.dialects.v1_messages import MESSAGES_V1
-from agent_league.dialects.v1_schema import BASE, schemas_v1
+from agent_league.dialects.v1.messages import BASE, MESSAGES_V1, schemas_v1
 from agent_league.protocol import Role
-from end_to_end.http_league import HttpLeague, played
-from strangers.troupe import UNHURRIED, broken, registered, running
+from end_to_end.http_league import HttpLeague, played_with_programs
+from strangers.third_party import UNHURRIED, broken, registered, running
 
 V1_PLAYERS = ("v1_framed", "v1_bare", "v1_handler")
 COMMON = Draft7Validator(BASE, format_checker=Draft7Validator.FORMAT_CHECKER)
 OWN = {
-    said: Draft7Validator(schema, format_checker=Draft7Validator.FORMAT_CHECKER)
-    for said, schema in schemas_v1().items()
+    reply: Draft7Validator(schema, format_checker=Draft7Validator.FORMAT_CHECKER)
+    for reply, schema in schemas_v1().items()
 }
 
 
@@ -38,17 +37,17 @@ def league_of(*names: str, logs: Path, ours: int, **settings: Any) -> HttpLeague
                 context = running(name, "--manager", league.url, "--log", log)
                 processes.append(await stack.enter_async_context(context))
             await registered(league, Role.PLAYER, ours + len(names))
-            league.manager.conductor.start_now()
-            await league.play(60.0)
+            league.manager.season_runner.start_now()
+            await league.play()
             for process in processes:
                 assert await asyncio.wait_for(process.wait(), 20) == 0
 
-    return played(script, patience=UNHURRIED, heartbeat=5.0, farewell=5.0, **settings)
+    return played_with_programs(script, patience=UNHURRIED, heartbeat=5.0, farewell=5.0, **settings)
 
 
 def heard_by(name: str, logs: Path) -> list[Any]:
-    heard: list[Any] = json.loads((logs / f"{name}.json").read_text("utf-8"))
-    return heard
+    received: list[Any] = json.loads((logs / f"{name}.json").read_text("utf-8"))
+    return received
 
 
 @pytest.fixture(scope="module")
@@ -73,23 +72,23 @@ def test_three_players_of_each_version_play_a_whole_league(mixed: HttpLeague) ->
 def test_everything_that_a_v1_player_hears_and_says_keeps_the_schema(
     name: str, mixed: HttpLeague, logs: Path
 ) -> None:
-    heard = heard_by(name, logs)
-    for message in heard:
+    received = heard_by(name, logs)
+    for message in received:
         COMMON.validate(message)
         OWN[message["message_type"]].validate(message)
-    assert {message["message_type"] for message in heard} == MESSAGES_V1.keys()
+    assert {message["message_type"] for message in received} == MESSAGES_V1.keys()
 
 
 @pytest.mark.parametrize("name", V1_PLAYERS)
 def test_a_v1_player_is_told_everything_once(name: str, mixed: HttpLeague, logs: Path) -> None:
-    said = Counter(message["message_type"] for message in heard_by(name, logs))
+    reply = Counter(message["message_type"] for message in heard_by(name, logs))
     once = {"LEAGUE_REGISTER_REQUEST", "LEAGUE_REGISTER_RESPONSE", "LEAGUE_COMPLETE"}
-    assert {kind: said[kind] for kind in once} == dict.fromkeys(once, 1)
-    assert said["LEAGUE_START_ANNOUNCEMENT"] == 1
+    assert {kind: reply[kind] for kind in once} == dict.fromkeys(once, 1)
+    assert reply["LEAGUE_START_ANNOUNCEMENT"] == 1
     a_match = {"GAME_INVITATION", "GAME_INVITATION_RESPONSE", "GAME_START", "PLAY_REQUEST"}
     a_match |= {"PLAY_RESPONSE", "GAME_RESULT", "ROUND_COMPLETE"}
-    assert {kind: said[kind] for kind in a_match} == dict.fromkeys(a_match, 5)
-    assert said["PLAY_VALIDATION"] == 10
+    assert {kind: reply[kind] for kind in a_match} == dict.fromkeys(a_match, 5)
+    assert reply["PLAY_VALIDATION"] == 10
 
 
 @pytest.mark.parametrize("name", V1_PLAYERS)

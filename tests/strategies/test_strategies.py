@@ -4,15 +4,14 @@ from itertools import combinations_with_replacement
 from random import Random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from agent_league.game import GAMES
 from agent_league.games.even_odd import game as even_odd
 from agent_league.strategy import STRATEGIES, Situation, Strategy
 from agent_league.vocabulary import Json
-
-repeatable = settings(max_examples=40, deadline=None, derandomize=True)
+from chance import margin
 
 LEGAL = ("even", "odd")
 LETTERS = {"e": "even", "o": "odd", "x": "a move of another game"}
@@ -46,24 +45,21 @@ def _shown(name: str, rng: Random) -> tuple[Json, Sequence[Json]]:
     return rng.choice(shown)
 
 
-@pytest.mark.parametrize("name", STRATEGIES)
-@repeatable
 @given(situation=situations())
-def test_every_strategy_makes_a_legal_move_whatever_has_been(
-    name: str, situation: Situation
-) -> None:
-    move = STRATEGIES[name](situation)
-    # In type as well as value: true is not the cell 1.
-    assert any(move == legal and type(move) is type(legal) for legal in situation.legal)
+def test_every_strategy_makes_a_legal_move_whatever_has_been(situation: Situation) -> None:
+    for name, strategy in STRATEGIES.items():
+        move = strategy(deepcopy(situation))
+        # In type as well as value: true is not the cell 1.
+        legal = [known for known in situation.legal if type(known) is type(move)]
+        assert move in legal, f"{name} plays {move!r}"
 
 
-@pytest.mark.parametrize("name", STRATEGIES)
-@repeatable
 @given(situation=situations())
-def test_the_same_situation_gets_the_same_move(name: str, situation: Situation) -> None:
-    again = deepcopy(situation)
-    assert STRATEGIES[name](situation) == STRATEGIES[name](again)
-    assert (situation.mine, situation.theirs) == (again.mine, again.theirs)
+def test_the_same_situation_gets_the_same_move(situation: Situation) -> None:
+    for name, strategy in STRATEGIES.items():
+        one, other = deepcopy(situation), deepcopy(situation)
+        assert strategy(one) == strategy(other), name
+        assert (one.mine, one.theirs) == (situation.mine, situation.theirs), name
 
 
 def played(name: str, **past: str) -> str:
@@ -127,9 +123,9 @@ def test_a_stranger_is_expected_to_be_like_the_others(name: str) -> None:
 
 
 def meet(first: str, second: str, series: int) -> tuple[float, float]:
-    """Return the share of wins and the points a match that *first* makes in Even/Odd.
+    """Return the share of wins and the points per match that *first* makes in Even/Odd.
 
-    A series is 100 matches; each begins without a memory.
+    A series is 100 matches; each series begins without a memory.
     """
     rng = Random(f"{first} {second}")
     pair = (STRATEGIES[first], STRATEGIES[second])
@@ -157,17 +153,18 @@ def _series(pair: tuple[Strategy, Strategy], rng: Random) -> list[int | None]:
 @pytest.mark.parametrize("name", STRATEGIES)
 def test_nobody_wins_more_than_a_quarter_against_random(name: str) -> None:
     win_rate, points = meet(name, "random", 20)
-    assert win_rate == pytest.approx(0.25, abs=0.03)
-    assert points == pytest.approx(1.25, abs=0.1)
+    assert win_rate == pytest.approx(0.25, abs=margin(2000))
+    assert points == pytest.approx(1.25, abs=margin(2000, span=3))
 
 
-@pytest.mark.parametrize(
-    ("first", "second"), list(combinations_with_replacement(sorted(STRATEGIES), 2))
-)
-def test_nobody_wins_more_than_half_against_anyone(first: str, second: str) -> None:
-    win_rate, points = meet(first, second, 5)
-    assert win_rate <= 0.5 + 0.05
-    assert points <= 1.5 + 0.15
+def test_nobody_wins_more_than_half_against_anyone() -> None:
+    found = {pair: meet(*pair, 5) for pair in combinations_with_replacement(STRATEGIES, 2)}
+    lucky = {
+        pair: (win_rate, points)
+        for pair, (win_rate, points) in found.items()
+        if win_rate > 0.5 + margin(500) or points > 1.5 + margin(500, span=3)
+    }
+    assert lucky == {}
 
 
 @pytest.mark.parametrize(
@@ -183,7 +180,9 @@ def test_nobody_wins_more_than_half_against_anyone(first: str, second: str) -> N
     ],
 )
 def test_to_differ_is_worth_half_a_point(first: str, second: str, expected: float) -> None:
-    assert meet(first, second, 20)[1] == pytest.approx(expected, abs=0.1)
+    # The first match of a series may be a guess, which can cost up to three points of a hundred.
+    allowed = margin(1000, span=3) + 0.03
+    assert meet(first, second, 10)[1] == pytest.approx(expected, abs=allowed)
 
 
 def test_equal_calls_never_win() -> None:

@@ -2,13 +2,17 @@ from collections import Counter
 from itertools import chain, combinations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from agent_league.tournament import FORMATS, Pairing, round_robin, total_matches, total_rounds
+from agent_league.tournament.formats import (
+    FORMATS,
+    Pairing,
+    round_robin,
+    total_matches,
+    total_rounds,
+)
 from agent_league.vocabulary import PlayerId
-
-repeatable = settings(max_examples=50, deadline=None, derandomize=True)
 
 sizes = st.integers(2, 40)
 legs = st.integers(1, 4)
@@ -29,21 +33,18 @@ def matches(size: int, legs: int = 1) -> list[Pairing]:
     return list(chain.from_iterable(season(size, legs)))
 
 
-@repeatable
 @given(size=sizes, legs=legs)
 def test_everyone_meets_everyone_exactly_once_in_each_leg(size: int, legs: int) -> None:
     met = Counter(frozenset(pairing) for pairing in matches(size, legs))
     assert met == dict.fromkeys(map(frozenset, combinations(league(size), 2)), legs)
 
 
-@repeatable
 @given(size=sizes, legs=legs)
 def test_nobody_plays_twice_in_a_round(size: int, legs: int) -> None:
     for pairings in season(size, legs):
         assert len(set(chain.from_iterable(pairings))) == 2 * len(pairings)
 
 
-@repeatable
 @given(size=sizes, legs=legs)
 def test_of_an_odd_number_each_sits_out_once_a_leg_and_of_an_even_number_none(
     size: int, legs: int
@@ -56,14 +57,12 @@ def test_of_an_odd_number_each_sits_out_once_a_leg_and_of_an_even_number_none(
     assert idle == (dict.fromkeys(league(size), legs) if size % 2 else {})
 
 
-@repeatable
 @given(size=sizes)
 def test_everybody_sits_first_as_often_as_second_give_or_take_one(size: int) -> None:
     first, second = (Counter(seat) for seat in zip(*matches(size), strict=True))
     assert all(abs(first[player] - second[player]) <= 1 - size % 2 for player in league(size))
 
 
-@repeatable
 @given(size=sizes)
 def test_nobody_takes_the_same_seat_three_times_running(size: int) -> None:
     for player in league(size):
@@ -71,7 +70,6 @@ def test_nobody_takes_the_same_seat_three_times_running(size: int) -> None:
         assert all(len(set(three)) == 2 for three in zip(seats, seats[1:], seats[2:], strict=False))
 
 
-@repeatable
 @given(size=sizes)
 def test_the_second_leg_repeats_the_first_with_the_seats_swapped(size: int) -> None:
     rounds = season(size, legs=2)
@@ -80,7 +78,6 @@ def test_the_second_leg_repeats_the_first_with_the_seats_swapped(size: int) -> N
     assert rounds[half:] == [[Pairing(b, a) for a, b in pairings] for pairings in rounds[:half]]
 
 
-@repeatable
 @given(size=st.integers(0, 40), legs=legs)
 def test_the_totals_are_what_is_played(size: int, legs: int) -> None:
     assert total_rounds(size, legs) == len(season(size, legs))

@@ -1,36 +1,30 @@
-"""A whole check: find out who is there, talk with it, judge what was seen."""
+"""A whole check: find out what the agent is, talk with it, judge what was seen."""
 
 import asyncio
-from contextlib import AsyncExitStack, suppress
+from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 
 from agent_league.check.exchange import Exchange
-from agent_league.check.letters import Letters
-from agent_league.check.report import Finding, Report
+from agent_league.check.messages import CheckMessages
+from agent_league.check.observations import GAMES_IN_A_ROW, Observations, Progress
+from agent_league.check.report import Report
 from agent_league.check.rules import RULES
-from agent_league.check.seen import ManagerSeen, PlayerSeen, Progress, RefereeSeen, Seen
-from agent_league.check.talks.caller import Caller
-from agent_league.check.talks.manager import ManagerTalk
-from agent_league.check.talks.player import PlayerTalk
-from agent_league.check.talks.reception import GIVEN, Reception
-from agent_league.check.talks.referee import RefereeTalk
-from agent_league.check.talks.roles import find_role
+from agent_league.check.sessions.client import ProbeClient
+from agent_league.check.sessions.fake_peers import ASSIGNED_IDS, CheckLeague
+from agent_league.check.sessions.manager import ManagerSession
+from agent_league.check.sessions.player import PlayerSession
+from agent_league.check.sessions.referee import RefereeSession
+from agent_league.check.sessions.roles import AgentNotFoundError, find_role
 from agent_league.clock import Clock, system_clock
-from agent_league.hosting import LOOPBACK
+from agent_league.http.client import HttpClient
 from agent_league.protocol import Patience, Role
-from agent_league.transport import UnreachableError
-from agent_league.transport.http_client import HttpClient
+from agent_league.running.serve import LOOPBACK
 
-GAMES_IN_A_ROW = 50
-LOOK_AGAIN = 0.1
-
-
-class NobodyThereError(UnreachableError):
-    """There is no agent at the address that is to be checked."""
+POLL_SECONDS = 0.1
 
 
 @dataclass(frozen=True)
-class Order:
+class CheckOptions:
     """What is to be checked, and how far to go."""
 
     url: str
@@ -39,7 +33,7 @@ class Order:
     timeout: float = 120.0
     """How many seconds the whole check may take."""
     farewell: bool = True
-    """Whether the agent is told, at the end, that the league is over."""
+    """Whether a player gets, at the end, the message that the league is over."""
     league_port: int | None = None
     """Where the check's own league listens, if there is to be one (0 for any port)."""
     host: str = LOOPBACK
@@ -52,79 +46,83 @@ class Order:
 class Checkup:
     """One check of one agent."""
 
-    def __init__(self, order: Order, wire: HttpClient, progress: Progress, clock: Clock) -> None:
-        self._order, self._wire, self._progress = order, wire, progress
-        self._caller = Caller(order.url, wire.post, order.patience)
-        self._letters = Letters(clock)
-        self._reception: Reception | None = None
+    def __init__(
+        self, options: CheckOptions, wire: HttpClient, progress: Progress, clock: Clock
+    ) -> None:
+        self._options, self._wire, self._progress = options, wire, progress
+        self._client = ProbeClient(options.url, wire.post, options.patience)
+        self._messages = CheckMessages(clock)
+        self._check_league: CheckLeague | None = None
 
-    async def run(self) -> tuple[Role, Seen]:
-        """Return what the agent is, and what was seen of it."""
-        order = self._order
-        async with AsyncExitStack() as opened:
-            came = await self._registration(opened)
-            await self._wait_for_the_agent(patient=came is not None)
-            role = order.role or (came[0] if came else None)
-            role = role or await find_role(self._wire, self._caller, self._letters)
-            seen: Seen = SEEN[role](order.url)
-            if came is not None and came[0] is role:
-                seen.registration, seen.given_id = came[1], GIVEN[role]
-            elif self._reception is not None:
-                seen.unregistered = f"it did not register at {self._reception.league.url}"
-            with suppress(TimeoutError):
-                async with asyncio.timeout(order.timeout):
-                    await self._talk(seen)
-        return role, seen
+    async def run(self) -> tuple[Role, Observations]:
+        """Return the role of the agent, and what was seen of it."""
+        options = self._options
+        async with AsyncExitStack() as stack:
+            registered_role, registration = await self._wait_for_registration(stack)
+            await self._wait_for_agent(patient=registration is not None)
+            role = options.role or registered_role
+            role = role or await find_role(self._wire, self._client, self._messages)
+            session = self._make_session(role)
+            observations = session.observations
+            observations.game_count = options.games
+            if registration is not None and registered_role is role:
+                observations.registration = registration
+                observations.assigned_id = ASSIGNED_IDS[role]
+            elif self._check_league is not None:
+                reason = f"it did not register at {self._check_league.url}"
+                observations.no_registration_reason = reason
+            try:
+                async with asyncio.timeout(options.timeout):
+                    await session.run()
+            except TimeoutError:
+                observations.is_cut_short = True
+            observations.rejected_tool_call = self._client.rejected_tool_call
+        return role, observations
 
-    async def _registration(self, opened: AsyncExitStack) -> tuple[Role, Exchange] | None:
-        port = self._order.league_port
+    async def _wait_for_registration(
+        self, stack: AsyncExitStack
+    ) -> tuple[Role, Exchange] | tuple[None, None]:
+        port = self._options.league_port
         if port is None:
-            return None
-        self._reception = Reception(self._letters)
-        url = await self._reception.league.open(self._order.host, port)
-        opened.push_async_callback(self._reception.league.close)
-        self._progress(f"waiting for the agent to register at {url}")
-        return await self._reception.registration(self._order.timeout)
+            return None, None
+        league = self._check_league = CheckLeague(self._messages)
+        await league.open(stack, self._options.host, port)
+        self._progress(f"waiting for the agent to register at {league.url}")
+        return await league.wait_for_registration(self._options.timeout) or (None, None)
 
-    async def _wait_for_the_agent(self, *, patient: bool) -> None:
-        """Wait until the agent listens: many register just before they do."""
+    async def _wait_for_agent(self, *, patient: bool) -> None:
+        """Wait until the agent listens: many register just before they do.
+
+        An agent that has just registered also needs a moment to read its id from the answer.
+        """
+        if patient:
+            await asyncio.sleep(POLL_SECONDS)
         now = asyncio.get_running_loop().time
-        until = now() + (self._order.patience.generic if patient else 0.0)
-        while not await self._wire.listens(self._order.url, self._order.patience.generic):
-            if now() >= until:
-                raise NobodyThereError(f"nobody answers at {self._order.url}")
-            await asyncio.sleep(LOOK_AGAIN)
+        deadline = now() + (self._options.patience.generic if patient else 0.0)
+        while not await self._wire.listens(self._options.url, self._options.patience.generic):
+            if now() >= deadline:
+                raise AgentNotFoundError(f"nobody answers at {self._options.url}")
+            await asyncio.sleep(POLL_SECONDS)
 
-    async def _talk(self, seen: Seen) -> None:
-        games, progress = self._order.games, self._progress
-        if isinstance(seen, PlayerSeen):
-            talk = PlayerTalk(self._caller, self._letters, seen, progress)
-            await talk.hold(games, farewell=self._order.farewell)
-        elif isinstance(seen, RefereeSeen):
-            match = RefereeTalk(self._caller, self._letters, seen, progress, self._reception)
-            await match.hold(games, self._order.host)
-        elif isinstance(seen, ManagerSeen):
-            league = ManagerTalk(self._caller, self._letters, seen, progress)
-            await league.look()
-            if self._order.players:
-                await league.take_part(self._order.players, self._order.host)
+    def _make_session(self, role: Role) -> PlayerSession | RefereeSession | ManagerSession:
+        options, parts = self._options, (self._client, self._messages, self._progress)
+        if role is Role.PLAYER:
+            return PlayerSession(*parts, options.farewell)
+        if role is Role.REFEREE:
+            return RefereeSession(*parts, options.host, self._check_league)
+        return ManagerSession(*parts, options.host, options.players)
 
 
-SEEN = {Role.PLAYER: PlayerSeen, Role.REFEREE: RefereeSeen, Role.LEAGUE: ManagerSeen}
-
-
-async def checked(order: Order, progress: Progress, clock: Clock = system_clock) -> Report:
-    """Check the agent at *order.url*; raise `NobodyThereError` if there is none."""
-    began = asyncio.get_running_loop().time()
+async def run_check(
+    options: CheckOptions, progress: Progress, clock: Clock = system_clock
+) -> Report:
+    """Check the agent at *options.url*; raise `AgentNotFoundError` if there is none."""
+    started_at = asyncio.get_running_loop().time()
     wire = HttpClient()
     try:
-        role, seen = await Checkup(order, wire, progress, clock).run()
+        role, observations = await Checkup(options, wire, progress, clock).run()
     finally:
         await wire.close()
-    seconds = asyncio.get_running_loop().time() - began
-    return Report(order.url, role, judged(role, seen), seconds)
-
-
-def judged(role: Role, seen: Seen) -> list[Finding]:
-    """Return how an agent of *role* did by each of its rules."""
-    return [Finding(rule, rule(seen)) for rule in RULES if role in rule.roles]
+    seconds = asyncio.get_running_loop().time() - started_at
+    findings = [rule.judge(observations) for rule in RULES if role in rule.roles]
+    return Report(options.url, role, findings, seconds, is_cut_short=observations.is_cut_short)

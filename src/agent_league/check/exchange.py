@@ -1,21 +1,19 @@
-"""One request of the check and what came back, and the pure reading of it."""
+"""One request and its answer, and what can be read in them. Pure."""
 
-from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
 import msgspec
 
-from agent_league.protocol.jsonrpc import METHOD_NOT_FOUND
-from agent_league.transport import LateError, NoAnswerError
-from agent_league.transport.exchange import Answer
+from agent_league.http.exchange import Answer
+from agent_league.protocol import RpcCode
+from agent_league.protocol.failures import LateError, NoAnswerError
 from agent_league.vocabulary import Json
 
-OK = 299
-"""The last of the statuses by which HTTP says yes."""
-COMPLAINTS = frozenset({"LEAGUE_ERROR", "GAME_ERROR"})
-Complaint = str | None
+LAST_SUCCESS_STATUS = 299
+ERROR_MESSAGE_TYPES = frozenset({"LEAGUE_ERROR", "GAME_ERROR"})
+Problem = str | None
 """What is wrong, or None."""
 
 
@@ -28,36 +26,34 @@ class Exchange:
     answer: Answer | None
     failure: NoAnswerError | None
     seconds: float
-    allowed: float
+    time_limit: float
     """How many seconds the protocol gives to answer."""
     from_agent: bool = False
-    """Whether it was the agent that asked, and the check that answered."""
+    """Whether the agent sent the request, and the check the answer."""
 
     @property
-    def late(self) -> bool:
+    def is_late(self) -> bool:
         return isinstance(self.failure, LateError)
-
-    @cached_property
-    def asked(self) -> Json:
-        """The message that was sent, even one level too deep; empty if it was not one."""
-        found = self.request.get("params", self.request)
-        if not isinstance(found, dict):
-            return {}
-        inner = [value for value in found.values() if isinstance(value, dict)]
-        nested = next((value for value in inner if "message_type" in value), found)
-        return found if "message_type" in found else nested
 
     @cached_property
     def request(self) -> Json:
         """The frame that was sent; empty if it was not an object."""
-        read = _parsed(self.sent)
-        return read if isinstance(read, dict) else {}
+        return _parse_object(self.sent) or {}
+
+    @cached_property
+    def request_message(self) -> Json:
+        """The message that was sent, even one level too deep; empty if it was not one."""
+        params = self.request.get("params", self.request)
+        if not isinstance(params, dict):
+            return {}
+        inner = [value for value in params.values() if isinstance(value, dict)]
+        nested = next((value for value in inner if "message_type" in value), params)
+        return params if "message_type" in params else nested
 
     @cached_property
     def frame(self) -> Json:
         """The answer as JSON; None if it is not an object, or there is none."""
-        read = _parsed(self.answer.body) if self.answer else None
-        return read if isinstance(read, dict) else None
+        return _parse_object(self.answer.body) if self.answer else None
 
     @property
     def error(self) -> Json:
@@ -66,33 +62,45 @@ class Exchange:
 
     @cached_property
     def message(self) -> Json:
-        """The message that came back, framed or bare; None if there is none to be read."""
+        """The message that came back, with or without a frame; None if there is none."""
         if self.frame is None or self.error:
             return None
-        found = self.frame.get("result") if "result" in self.frame else self.frame
-        return found if isinstance(found, dict) else None
+        result = self.frame.get("result") if "result" in self.frame else self.frame
+        return result if isinstance(result, dict) else None
+
+    def get(self, key: str) -> Json:
+        """Return a field of the message that came back; None if there is none."""
+        return self.message.get(key) if self.message else None
+
+    def is_reply_of(self, *kinds: str) -> bool:
+        """Whether the answer is a message of *kinds*, or at least about a match.
+
+        Other answers are not judged field by field: another rule judges that they are wrong.
+        """
+        return self.get("message_type") in kinds or "match_id" in (self.message or {})
 
     @property
-    def unknown(self) -> bool:
+    def is_unknown_method(self) -> bool:
         """Whether the answer is that there is no such method."""
-        return isinstance(self.error, dict) and self.error.get("code") == METHOD_NOT_FOUND
+        return isinstance(self.error, dict) and self.error.get("code") == RpcCode.METHOD_NOT_FOUND
 
     @property
-    def told(self) -> Json:
-        """The message that came back, be it the reply or the one inside an error."""
-        found = self.error.get("data") if isinstance(self.error, dict) else self.message
-        return found if isinstance(found, dict) else {}
+    def reply_or_error(self) -> Json:
+        """The message that came back: the reply, or the one inside an error."""
+        message = self.error.get("data") if isinstance(self.error, dict) else self.message
+        return message if isinstance(message, dict) else {}
 
     @property
-    def refused(self) -> bool:
+    def is_refusal(self) -> bool:
         """Whether the answer says that something was wrong with the request."""
-        if self.answer is None:
-            return False
-        said = (self.message or {}).get("message_type")
-        return bool(self.answer.status > OK or self.error or said in COMPLAINTS)
+        return self.answer is not None and bool(
+            self.answer.status > LAST_SUCCESS_STATUS
+            or self.error
+            or self.get("message_type") in ERROR_MESSAGE_TYPES
+        )
 
-    def problem(self) -> Complaint:
-        """Say why there is nothing to be read in the answer."""
+    def problem(self) -> Problem:
+        """Say why nothing can be read in the answer."""
         if self.failure is not None:
             return f"no answer: {self.failure}"
         if self.frame is None:
@@ -102,37 +110,27 @@ class Exchange:
 
     def error_code(self) -> Json:
         """Return the league's code of the refusal (E003), wherever the answer carries it."""
-        return self.told.get("error_code")
+        return self.reply_or_error.get("error_code")
 
 
-class Heard(NamedTuple):
-    """A message that a stand-in was sent, and when."""
+class Received(NamedTuple):
+    """A message that a fake peer of the check received, and when."""
 
     at: float
     exchange: Exchange
 
     @property
     def message(self) -> Json:
-        return self.exchange.asked
+        return self.exchange.request_message
 
     @property
     def kind(self) -> str:
         return str(self.message.get("message_type")).upper()
 
 
-def _parsed(raw: bytes) -> Json:
+def _parse_object(raw: bytes) -> Json:
     try:
-        return msgspec.json.decode(raw)
+        value = msgspec.json.decode(raw)
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
         return None
-
-
-def first_wrong(
-    exchanges: Iterable[Exchange], complain: Callable[[Exchange], Complaint]
-) -> tuple[Exchange, str] | None:
-    """Return the first exchange that *complain* objects to, and what it says."""
-    for exchange in exchanges:
-        said = complain(exchange)
-        if said:
-            return exchange, said
-    return None
+    return value if isinstance(value, dict) else None

@@ -1,66 +1,80 @@
-"""The small judgements that rules are made of: pure, from exchanges to verdicts."""
+"""The small judgements that rules are made of. Pure."""
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
 
-from agent_league.check.exchange import Complaint, Exchange, first_wrong
-from agent_league.check.rule import KEPT, Verdict, broken, unjudged
-from agent_league.check.seen import Seen, Trial
+from agent_league.check.exchange import Exchange, Problem
+from agent_league.check.observations import (
+    GAMES_IN_A_ROW,
+    Bout,
+    Game,
+    PlayerObservations,
+    RefereeObservations,
+)
+from agent_league.check.rule import Case, NotJudgedError, Select
 from agent_league.protocol.fields import UTC_PATTERN
 from agent_league.vocabulary import Json
 
 _UTC = re.compile(UTC_PATTERN)
 
 
-def judged(
-    seen: Seen, exchanges: Iterable[Exchange], complain: Callable[[Exchange], Complaint]
-) -> Verdict:
-    """Return whether all of *exchanges* please; without any there is nothing to judge."""
-    given = list(exchanges)
-    if not given:
-        return unjudged(seen.stopped)
-    wrong = first_wrong(given, complain)
-    return broken(wrong[1], wrong[0]) if wrong else KEPT
+def list_replies(found: Iterable[Exchange]) -> list[Case[Json]]:
+    return [Case(exchange.message, exchange) for exchange in found]
 
 
-def judged_messages(
-    seen: Seen,
-    exchanges: Iterable[Exchange],
-    complain: Callable[[Json], Complaint],
-    kinds: tuple[str, ...] = (),
-) -> Verdict:
-    """Judge the messages in *exchanges*, as far as there are any.
-
-    One that is neither of *kinds* nor about a match is not judged field by field: that it is
-    the wrong answer altogether is the matter of another rule.
-    """
-    return judged(seen, readable(exchanges, kinds), lambda said: complain(said.message))
+def list_requests(found: Iterable[Exchange]) -> list[Case[Json]]:
+    return [Case(exchange.request_message, exchange) for exchange in found]
 
 
-def readable(exchanges: Iterable[Exchange], kinds: tuple[str, ...]) -> list[Exchange]:
-    """Return the exchanges whose answer is a message of *kinds*, or at least about a match."""
-    return [said for said in exchanges if said.message is not None and _is_one(said.message, kinds)]
+def select_series(noun: str) -> Select[Any]:
+    """Return the selection of the games, or matches, that were played in a row."""
+
+    def select(observations: PlayerObservations | RefereeObservations) -> Iterator[Case[Any]]:
+        played: Sequence[Game | Bout] = observations.series
+        count = observations.game_count
+        if len(played) < count and all(each.has_ended for each in played):
+            raise NotJudgedError(
+                f"{len(played)} of {count} were played: {observations.stop_reason}"
+            )
+        for number, each in enumerate(played, 1):
+            yield Case(each, each.find_proof(), f"{noun} {number} of {count}: ")
+        if count < GAMES_IN_A_ROW:
+            were = "was" if count == 1 else "were"
+            raise NotJudgedError(f"no fault, but only {count} {were} asked for: --games")
+
+    return select
 
 
-def _is_one(message: Json, kinds: tuple[str, ...]) -> bool:
-    return message.get("message_type") in kinds or "match_id" in message
+def field(key: str, is_valid: Callable[[Json], bool], expected: str) -> Callable[[Json], Problem]:
+    """Return the judgement that the field *key* of a message is valid."""
+
+    def find_problem(message: Json) -> Problem:
+        if message.get(key) is None:
+            return f"{key} is missing; expected {expected}"
+        if is_valid(message[key]):
+            return None
+        return f"{key}: expected {expected}, got {message[key]!r:.80}"
+
+    return find_problem
 
 
-def wants(said: Json, key: str, right: Callable[[Json], bool], expected: str) -> Complaint:
-    """Say what is wrong with the field *key*, if anything is."""
-    if said.get(key) is None:
-        return f"{key} is missing; expected {expected}"
-    return None if right(said[key]) else f"{key}: expected {expected}, got {said[key]!r:.80}"
+def equals(key: str, expected: Json) -> Callable[[Json], Problem]:
+    """Return the judgement that the field *key* of a message is *expected*, and of its type."""
+    return field(key, lambda v: type(v) is type(expected) and v == expected, repr(expected))
 
 
-def copied(said: Exchange, key: str) -> Complaint:
+def find_first_problem(problems: Iterable[Problem]) -> Problem:
+    return next(filter(None, problems), None)
+
+
+def check_echo(exchange: Exchange, key: str) -> Problem:
     """Say if the reply does not repeat the field *key* of the request."""
-    asked = said.asked.get(key)
-    return wants(said.message, key, lambda value: value == asked, repr(asked))
+    return equals(key, exchange.request_message.get(key))(exchange.message)
 
 
-def lateness(said: Exchange) -> Complaint:
-    return f"nothing came within {said.allowed:g} s" if said.late else None
+def check_in_time(exchange: Exchange) -> Problem:
+    return f"nothing came within {exchange.time_limit:g} s" if exchange.is_late else None
 
 
 def is_utc(value: Json) -> bool:
@@ -71,63 +85,43 @@ def is_text(value: Json) -> bool:
     return isinstance(value, str) and bool(value)
 
 
-def survived(seen: Seen, name: str, complain: Callable[[Exchange], Complaint]) -> Verdict:
-    """Judge the answer to a trial, and that the agent went on after it."""
-    trial = seen.trials.get(name)
-    if trial is None:
-        return unjudged(seen.stopped)
-    wrong = complain(trial.bad) or _harmed(trial)
-    return broken(wrong, trial.bad) if wrong else KEPT
+def matches(pattern: str) -> Callable[[Json], bool]:
+    """Return the test whether a value is text of the form *pattern*."""
+    return lambda value: isinstance(value, str) and bool(re.fullmatch(pattern, value))
 
 
-def _harmed(trial: Trial) -> Complaint:
-    if trial.bad.late:
-        return f"it did not answer within {trial.bad.allowed:g} s"
-    after = trial.after.problem()
-    return f"after that it no longer answered a right request: {after}" if after else None
+def check_answered(exchange: Exchange) -> Problem:
+    """Accept any answer that can be read, an error as much as a reply."""
+    return None if exchange.is_refusal else exchange.problem()
 
 
-def answered(exchange: Exchange) -> Complaint:
-    """Any answer that can be read is good enough, a refusal as much as a reply."""
-    if exchange.refused:
+def check_refused(exchange: Exchange) -> Problem:
+    """Accept only an error."""
+    if exchange.is_refusal or exchange.is_late:
         return None
-    return exchange.problem()
+    return exchange.problem() or "it answered as if nothing were wrong; an error was expected"
 
 
-def refused(exchange: Exchange) -> Complaint:
-    """Only an error will do."""
-    if exchange.refused or exchange.late:
-        return None
-    return exchange.problem() or "it answered as if nothing were wrong; an error was due"
+def check_accepted(exchange: Exchange) -> Problem:
+    """Accept anything but an error, in time; the answer to a notice needs no body."""
+    error, answer = exchange.error, exchange.answer
+    if exchange.is_refusal and answer:
+        text = f"HTTP {answer.status}"
+        if isinstance(error, dict):
+            text = f"{error.get('code')} {str(error.get('message'))[:120]}"
+        return f"it answered with an error: {text}"
+    return exchange.problem() if answer is None or answer.body.strip() else None
 
 
-def taken(exchange: Exchange) -> Complaint:
-    """Anything but an error will do, in time; a notice needs no body in answer."""
-    if exchange.refused:
-        return f"it answered with an error: {_said(exchange)}"
-    if exchange.answer is not None and not exchange.answer.body.strip():
-        return None
-    return exchange.problem()
-
-
-def takes_a_seat(said: Exchange) -> bool:
+def is_join_reply(exchange: Exchange) -> bool:
     """Whether the answer is a reply to an invitation, however it is written."""
-    message = said.message or {}
-    return message.get("message_type") == "GAME_JOIN_ACK" or "accept" in message
+    return exchange.get("message_type") == "GAME_JOIN_ACK" or "accept" in (exchange.message or {})
 
 
-def refusal(order: Exchange) -> Complaint:
+def find_refusal(order: Exchange) -> Problem:
     """Say why the referee does not take a match, if it does not."""
-    message = order.message or {}
-    if order.refused:
-        return "it answered with an error"
-    if message.get("status") == "REJECTED" or message.get("accept") is False:
-        return f"it rejected the match: {message.get('reason')}"
+    if order.problem() or order.is_refusal:
+        return order.problem() or "it answered with an error"
+    if order.get("status") == "REJECTED" or order.get("accept") is False:
+        return f"it rejected the match: {order.get('reason')}"
     return None
-
-
-def _said(exchange: Exchange) -> str:
-    error = exchange.error
-    if isinstance(error, dict):
-        return f"{error.get('code')} {str(error.get('message'))[:120]}"
-    return f"HTTP {exchange.answer.status if exchange.answer else 0}"

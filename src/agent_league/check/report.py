@@ -3,34 +3,19 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Any
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from agent_league.check.exchange import Exchange
-from agent_league.check.masking import shown
-from agent_league.check.rule import Gravity, Mark, Rule, Verdict
-from agent_league.check.sections import SECTIONS
+from agent_league.check.masking import format_body
+from agent_league.check.rule import Finding, Mark
 from agent_league.protocol import Role
+from agent_league.protocol.requirements import Gravity
 
 SCHEMA_VERSION = 1
-PERFECT, FULL = "perfect compliance", 40
-POINTS: Mapping[Gravity, int] = MappingProxyType(
-    {Gravity.CRITICAL: 0, Gravity.MAJOR: 10, Gravity.MINOR: 30}
-)
+PERFECT, FULL_POINTS = "perfect compliance", 40
+POINTS: Mapping[Gravity, int] = {Gravity.CRITICAL: 0, Gravity.MAJOR: 10, Gravity.MINOR: 30}
 """000, Grading Criteria, 1. Protocol Compliance; the gravest violation decides."""
-
-
-@dataclass(frozen=True)
-class Finding:
-    """One rule, and how the agent did by it."""
-
-    rule: Rule
-    verdict: Verdict
-
-    @property
-    def mark(self) -> Mark:
-        return self.verdict.mark
 
 
 @dataclass(frozen=True)
@@ -41,31 +26,39 @@ class Report:
     role: Role
     findings: Sequence[Finding]
     seconds: float
+    is_cut_short: bool = False
+    """Whether the check ran out of time."""
 
     @property
     def totals(self) -> Counter[Mark]:
         return Counter(finding.mark for finding in self.findings)
 
     @property
-    def broken(self) -> list[Finding]:
+    def broken_findings(self) -> list[Finding]:
         return [finding for finding in self.findings if finding.mark is Mark.BROKEN]
 
     @property
     def passed(self) -> bool:
-        """Whether something was judged, and nothing was wrong."""
-        return not self.broken and self.totals[Mark.KEPT] > 0
+        """Whether something was judged, nothing was wrong, and there was time for everything."""
+        judged = self.totals[Mark.KEPT] > 0 and not self.is_cut_short
+        return judged and not self.broken_findings
 
-    def compliance(self) -> tuple[int, str]:
-        """Return the points for protocol compliance, and what they are called."""
-        gravities = {finding.rule.gravity for finding in self.broken}
+    def compliance(self) -> tuple[int | None, str]:
+        """Return the points for protocol compliance, and what they are called.
+
+        A check that ran out of time and found nothing wrong gives none.
+        """
+        gravities = {finding.rule.requirement.gravity for finding in self.broken_findings}
         worst = next((gravity for gravity in POINTS if gravity in gravities), None)
         if worst:
             return POINTS[worst], worst.value
-        left = self.totals[Mark.UNJUDGED]
-        return FULL, f"{PERFECT} in what was judged" if left else PERFECT
+        if self.is_cut_short:
+            return None, "not judged: the check ran out of time, give it more with --timeout"
+        unjudged_count = self.totals[Mark.UNJUDGED]
+        return FULL_POINTS, f"{PERFECT} in what was judged" if unjudged_count else PERFECT
 
 
-def document(report: Report) -> dict[str, Any]:
+def build_document(report: Report) -> dict[str, Any]:
     """Return the report as one JSON document."""
     points, grade = report.compliance()
     return {
@@ -73,52 +66,44 @@ def document(report: Report) -> dict[str, Any]:
         "url": report.url,
         "role": report.role,
         "passed": report.passed,
-        "rules": [_told(finding) for finding in report.findings],
+        "rules": [_describe_finding(finding) for finding in report.findings],
         "totals": {mark.name.lower(): report.totals[mark] for mark in Mark},
-        "compliance": {"points": points, "of": FULL, "grade": grade},
+        "compliance": {"points": points, "of": FULL_POINTS, "grade": grade},
         "seconds": round(report.seconds, 3),
     }
 
 
-def _told(finding: Finding) -> dict[str, Any]:
-    rule, verdict = finding.rule, finding.verdict
-    told: dict[str, Any] = {
+def _describe_finding(finding: Finding) -> dict[str, Any]:
+    rule, requirement, proof = finding.rule, finding.rule.requirement, finding.proof
+    entry: dict[str, Any] = {
         "id": rule.id,
-        "verdict": verdict.mark.name.lower(),
-        "title": rule.title,
-        "section": section(rule),
-        "gravity": rule.gravity.name.lower(),
-        "recorded_as": list(rule.recorded),
+        "verdict": finding.mark.name.lower(),
+        "title": requirement.demand,
+        "section": requirement.source,
+        "gravity": requirement.gravity.name.lower(),
+        "recorded_as": [noted.id for noted in rule.recorded],
     }
-    if verdict.why:
-        told["why"] = verdict.why
-    if verdict.mark is Mark.BROKEN:
-        told |= {"fix": rule.fix, **_shown_proof(verdict.proof)}
-    return told
+    if finding.why:
+        entry["why"] = finding.why
+    if finding.mark is Mark.BROKEN:
+        entry["fix"] = requirement.fix
+    if finding.mark is Mark.BROKEN and proof:
+        entry |= {
+            "asked_by": "agent" if proof.from_agent else "check",
+            "request": format_body(proof.sent),
+            "answer": format_answer(proof),
+            "answered_after_seconds": round(proof.seconds, 3),
+        }
+    return entry
 
 
-def _shown_proof(proof: Exchange | None) -> dict[str, Any]:
-    if proof is None:
-        return {}
-    return {
-        "asked_by": "agent" if proof.from_agent else "check",
-        "request": shown(proof.sent),
-        "answer": answer_shown(proof),
-        "answered_after_seconds": round(proof.seconds, 3),
-    }
-
-
-def section(rule: Rule) -> str:
-    return f"{rule.section} ({SECTIONS[rule.section]})"
-
-
-def answer_shown(proof: Exchange) -> str:
+def format_answer(proof: Exchange) -> str:
     if proof.answer is None:
         return f"none: {proof.failure}" if proof.failure else "none"
-    return f"HTTP {proof.answer.status} {shown(proof.answer.body)}".rstrip()
+    return f"HTTP {proof.answer.status} {format_body(proof.answer.body)}".rstrip()
 
 
-def junit(report: Report) -> bytes:
+def build_junit(report: Report) -> bytes:
     """Return the report as continuous integration servers read it."""
     totals = report.totals
     suite = Element(
@@ -131,43 +116,36 @@ def junit(report: Report) -> bytes:
         time=f"{report.seconds:.3f}",
     )
     for finding in report.findings:
-        _case(suite, finding)
+        _add_case(suite, finding)
     indent(suite)
     return bytes(tostring(suite, encoding="utf-8", xml_declaration=True))
 
 
-def _case(suite: Element, finding: Finding) -> None:
-    rule, verdict = finding.rule, finding.verdict
-    group, _, own = rule.id.rpartition(".")
-    case = SubElement(suite, "testcase", classname=group, name=f"{own}: {rule.title}")
-    if verdict.mark is Mark.BROKEN:
-        failure = SubElement(case, "failure", message=_printable(verdict.why))
-        failure.text = _printable("\n".join(explained(finding)))
-    elif verdict.mark is Mark.UNJUDGED:
-        SubElement(case, "skipped", message=_printable(verdict.why))
+def _add_case(suite: Element, finding: Finding) -> None:
+    group, _, short_id = finding.rule.id.rpartition(".")
+    title = f"{short_id}: {finding.rule.requirement.demand}"
+    case = SubElement(suite, "testcase", classname=group, name=title)
+    if finding.mark is Mark.BROKEN:
+        failure = SubElement(case, "failure", message=_strip_unprintable(finding.why))
+        failure.text = _strip_unprintable("\n".join(explain(finding)))
+    elif finding.mark is Mark.UNJUDGED:
+        SubElement(case, "skipped", message=_strip_unprintable(finding.why))
 
 
-def _printable(text: str) -> str:
+def _strip_unprintable(text: str) -> str:
     """Return *text* without the characters that XML cannot hold."""
     return "".join(c for c in text if c.isprintable() or c == "\n")
 
 
-def explained(finding: Finding) -> list[str]:
-    """Return, line by line, what was wrong and how to mend it."""
-    proof = finding.verdict.proof
-    lines = [f"wrong    {finding.verdict.why}"]
-    if proof is not None:
-        lines += _from_agent(proof) if proof.from_agent else _from_check(proof)
-    return [*lines, f"text     {section(finding.rule)}", f"fix      {finding.rule.fix}"]
-
-
-def _from_check(proof: Exchange) -> list[str]:
-    return [
-        f"request  POST {proof.url} {shown(proof.sent)}",
-        f"answer   {answer_shown(proof)}   after {proof.seconds:.3f} s",
-    ]
-
-
-def _from_agent(proof: Exchange) -> list[str]:
-    asked = f"request  the agent: POST {proof.url} {shown(proof.sent)}"
-    return [asked, f"answer   the check: {answer_shown(proof)}"] if proof.answer else [asked]
+def explain(finding: Finding) -> list[str]:
+    """Return, line by line, what was wrong and how to fix it."""
+    proof, required = finding.proof, finding.rule.requirement
+    lines = [f"wrong    {finding.why}"]
+    request = f"POST {proof.url} {format_body(proof.sent)}" if proof else ""
+    if proof and proof.from_agent:
+        lines.append(f"request  the agent: {request}")
+        lines += [f"answer   the check: {format_answer(proof)}"] if proof.answer else []
+    elif proof:
+        lines.append(f"request  {request}")
+        lines.append(f"answer   {format_answer(proof)}   after {proof.seconds:.3f} s")
+    return [*lines, f"text     {required.source}", f"fix      {required.fix}"]

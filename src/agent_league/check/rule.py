@@ -1,22 +1,16 @@
-"""What a rule is: one demand of the protocol, where it is written, and how to tell if it is kept."""
+"""What a rule is: a requirement, the cases that show whether it is kept, and the judgement."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from types import ModuleType
-from typing import Any
+from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
 
-from agent_league.check.exchange import Exchange
-from agent_league.check.masking import plain
+from agent_league.check.exchange import Exchange, Problem
+from agent_league.check.masking import sanitize
 from agent_league.protocol import Role
-
-
-class Gravity(StrEnum):
-    """What breaking a rule costs, in the words of 000, Grading Criteria."""
-
-    MINOR = "minor violations"
-    MAJOR = "major violations"
-    CRITICAL = "disqualified"
+from agent_league.protocol.requirements import Requirement
+from agent_league.protocol.requirements.rules import RULES
 
 
 class Mark(StrEnum):
@@ -27,63 +21,91 @@ class Mark(StrEnum):
     UNJUDGED = "not judged"
 
 
+Subject = TypeVar("Subject")
+
+
+class Case(NamedTuple, Generic[Subject]):
+    """Something that a rule judges, and the exchange in which it was seen."""
+
+    subject: Subject
+    proof: Exchange
+    where: str = ""
+    """Which one it is, to begin the sentence about it."""
+
+
+class NotJudgedError(Exception):
+    """A rule cannot be judged; the text says why."""
+
+
+Select: TypeAlias = Callable[[Any], Iterable[Case[Subject] | Exchange | None]]
+"""Returns the cases in what was seen of an agent, or raises `NotJudgedError`, at the end too.
+
+An exchange needs no case: it proves itself. None, for what was not seen, is left out.
+"""
+
+
 @dataclass(frozen=True)
-class Verdict:
+class Rule:
+    """One requirement, as the agents of *roles* are judged by it."""
+
+    id: str
+    roles: tuple[Role, ...]
+    requirement: Requirement
+    recorded: tuple[Requirement, ...]
+    """What a tolerant league notes about an agent that breaks it."""
+    select: Select[Any]
+    find_problem: Callable[[Any], Problem]
+
+    def judge(self, observations: Any) -> "Finding":
+        """Return how the agent did: the first case with a problem breaks the rule."""
+        mark, why = Mark.UNJUDGED, observations.stop_reason
+        try:
+            for each in self.select(observations):
+                if each is None:
+                    continue
+                subject, proof, where = each if isinstance(each, Case) else Case(each, each)
+                problem = self.find_problem(subject)
+                if problem:
+                    return Finding(self, Mark.BROKEN, sanitize(where + problem), proof)
+                mark, why = Mark.KEPT, ""
+        except NotJudgedError as error:
+            mark, why = Mark.UNJUDGED, str(error)
+        return Finding(self, mark, sanitize(why))
+
+
+@dataclass(frozen=True)
+class Finding:
     """How an agent did by one rule, why, and the exchange that shows it."""
 
+    rule: Rule
     mark: Mark
     why: str = ""
     proof: Exchange | None = None
 
 
-KEPT = Verdict(Mark.KEPT)
-
-
-def broken(why: str, proof: Exchange | None = None) -> Verdict:
-    return Verdict(Mark.BROKEN, plain(why), proof)
-
-
-def unjudged(why: str) -> Verdict:
-    return Verdict(Mark.UNJUDGED, plain(why))
-
-
-Judge = Callable[[Any], Verdict]
-"""A pure function from what was seen of an agent to how it did."""
-
-
-@dataclass(frozen=True)
-class Rule:
-    """One demand of the protocol; the function below its declaration judges it."""
-
-    id: str
-    roles: tuple[Role, ...]
-    title: str
-    section: str
-    """The document and the section that demand it: a key of `SECTIONS`."""
-    fix: str
-    gravity: Gravity
-    recorded: tuple[str, ...]
-    """What a tolerant league writes down of an agent that breaks it: ids of its violations."""
-    judge: Judge
-
-    def __call__(self, seen: Any) -> Verdict:
-        return self.judge(seen)
-
-
 def rule(
-    id: str,  # noqa: A002 - its name in every report
-    *roles: Role,
-    title: str,
-    section: str,
-    fix: str,
-    gravity: Gravity = Gravity.MAJOR,
-    recorded: tuple[str, ...] = (),
-) -> Callable[[Judge], Rule]:
-    """Declare the function below as a rule."""
-    return lambda judge: Rule(id, roles, title, section, fix, gravity, recorded, judge)
+    roles: tuple[Role, ...],
+    requirement: Requirement,
+    of: Select[Subject],
+    *,
+    id: str | None = None,  # noqa: A002 - its name in every report
+    recorded: tuple[Requirement, ...] | None = None,
+) -> Callable[[Callable[[Subject], Problem]], Rule]:
+    """Declare a rule; the function below finds the problem in one case.
+
+    The rule has the id of its requirement, unless several rules share the requirement. What
+    breaks a rule of play is recorded as that, unless *recorded* says otherwise.
+    """
+    if recorded is None:
+        recorded = (requirement,) if requirement.id in RULES else ()
+    return lambda find_problem: Rule(
+        id or requirement.id, roles, requirement, recorded, of, find_problem
+    )
 
 
-def declared_in(*modules: ModuleType) -> Iterator[Rule]:
-    """Yield the rules that *modules* declare, in the order of their text."""
+def find_rules(*modules: ModuleType) -> Iterator[Rule]:
+    """Yield the rules that *modules* declare, alone or in a tuple, in the order of their text."""
     for module in modules:
-        yield from (found for found in vars(module).values() if isinstance(found, Rule))
+        for value in vars(module).values():
+            found = value if isinstance(value, tuple) else (value,)
+            yield from (each for each in found if isinstance(each, Rule))

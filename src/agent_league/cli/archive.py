@@ -1,90 +1,95 @@
-"""`league replay`, `league log`, `league export`: what a league has left behind."""
+"""`league replay`, `league log`, `league export`, `league grade`: what a league has stored."""
 
 import asyncio
-import csv
 import json as json_module
 import re
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import nullcontext
+from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any, Literal
 
 import msgspec
 
-from agent_league.cli.endings import UsageError
-from agent_league.cli.folder import SHARED, Folder, StoreAddress
-from agent_league.cli.report import season_document
-from agent_league.cli.terms import Switch
-from agent_league.hosting import run
-from agent_league.league import LeagueSettings
-from agent_league.league.season import Season
-from agent_league.protocol.fields import moment
-from agent_league.sdk import export as export_files
+from agent_league import grading
+from agent_league.cli import league_options as flags
+from agent_league.cli.console import print_csv, print_document, print_json
+from agent_league.cli.report import build_season_document
+from agent_league.cli.unread import interrupt_when_unread
+from agent_league.cli.which_league import find_stored
+from agent_league.files import export as export_files
+from agent_league.printable import make_printable
+from agent_league.protocol.fields import parse_time
+from agent_league.running.errors import UsageError
+from agent_league.running.event_loop import run
+from agent_league.running.folder import SHARED, Folder
+from agent_league.season import answers
+from agent_league.season.season import VOIDED, Season
+from agent_league.season.settings import LeagueSettings
 from agent_league.store import Event
-from agent_league.store.events import FarewellSaid
-from agent_league.store.log import LeagueRow, Store, Stored
+from agent_league.store.events import (
+    AgentDisqualified,
+    AgentReinstated,
+    FarewellSaid,
+    MatchEnded,
+    ViolationNoted,
+)
+from agent_league.store.log import StoredEvent, apply_events
+from agent_league.store.store import LeagueRow, Store
 
-LOOK_AGAIN = 0.5
-"""Seconds after which somebody who follows a log is shown what is new."""
+POLL_SECONDS = 0.5
+"""Seconds between two looks for new events."""
 Format = Literal["files", "json", "csv", "jsonl"]
-FORMULA = ("=", "+", "-", "@", "\t", "\r")
-"""How a cell begins that a spreadsheet would compute."""
-
-
-def replay(
-    match: str,
-    /,
-    *,
-    league: str | None = None,
-    shared: Path = SHARED,
-    store: StoreAddress = None,
-    json: Switch = False,
-) -> None:
-    """Show a match message by message, with the times.
-
-    Parameters
-    ----------
-    match
-        The match, such as R1M1.
-    league
-        The league; the latest, if not given.
-    shared
-        The folder in which leagues are kept.
-    store
-        Another store than the one in that folder.
-    json
-        Print one JSON document with every message in full.
-    """
-    folder = Folder(shared, store)
-    row = named(folder, league)
-    entries = run(_transcript(folder, row.league_id, match))
-    if json:
-        told = {"schema_version": 1, "league_id": row.league_id, "match_id": match}
-        print(json_module.dumps({**told, "messages": entries}, indent=2))
-        return
-    begun = moment(entries[0]["at"])
-    for entry in entries:
-        offset = (moment(entry["at"]) - begun).total_seconds() * 1000
-        print(f"{offset:8.0f} ms  {entry['from']:>14} -> {entry['to']:<14} {_said(entry)}")
-
-
-async def _transcript(folder: Folder, league_id: str, match: str) -> list[dict[str, Any]]:
-    async with folder.store() as store:
-        found = await store.transcript(league_id, match) if store else None
-    try:
-        entries = msgspec.json.decode(found or "[]", type=list[dict[str, Any]])
-    except msgspec.DecodeError as error:  # a referee may report what it likes
-        raise UsageError(f"what was said in {match} was reported as nonsense: {error}") from error
-    if not entries:
-        hint = "league log shows which matches were played"
-        raise UsageError(f"nothing is known of what was said in {match}", hint)
-    return entries
-
-
+CSV_COLUMNS = (
+    *("match_id", "round_id", "player_A_id", "player_A", "player_B_id", "player_B"),
+    *("choice_A", "choice_B", "drawn_number", "winner_id", "winner", "status", "termination"),
+    *("void_reason", "referee_id", "started_at", "ended_at"),
+)
 ENVELOPE = {"protocol", "message_type", "sender", "timestamp", "conversation_id", "auth_token"}
 
 
-def _said(entry: dict[str, Any]) -> str:
+def replay(
+    match: flags.Match,
+    league: flags.League = None,
+    *,
+    shared: flags.Shared = SHARED,
+    store: flags.KeptStore = None,
+    json: flags.Json = False,
+) -> None:
+    """Show a match message by message, with the times."""
+    folder, row = find_stored(league, Folder(shared, store))
+    league_id = row.league_id
+    entries = run(_read_transcript(folder, league_id, match))
+    void = answers.describe_void(folder.load_season(league_id), match)
+    if json:
+        return print_document(league_id=league_id, match_id=match, **void, messages=entries)
+    if void:
+        instead = f", and was played again as {void['replayed_as']}" if void["replayed_as"] else ""
+        reason = make_printable(void["void_reason"])
+        print(f"{match} is void: {reason}{instead}", file=sys.stderr)
+    started_at = parse_time(entries[0]["at"])
+    for entry in entries:
+        offset = (parse_time(entry["at"]) - started_at).total_seconds() * 1000
+        line = f"{entry['from']:>14} -> {entry['to']:<14} {_format_entry(entry)}"
+        print(f"{offset:8.0f} ms  {make_printable(line)}")
+    return None
+
+
+async def _read_transcript(folder: Folder, league_id: str, match: str) -> list[dict[str, Any]]:
+    async with folder.read_store() as store:
+        transcript = await store.transcript(league_id, match)
+    try:
+        entries = msgspec.json.decode(transcript or "[]", type=list[dict[str, Any]])
+    except msgspec.DecodeError as error:  # a referee may report what it likes
+        raise UsageError(f"the transcript of {match} cannot be read: {error}") from error
+    if not entries:
+        hint = "league log shows which matches were played"
+        raise UsageError(f"there is no transcript of {match}", hint)
+    return entries
+
+
+def _format_entry(entry: dict[str, Any]) -> str:
     if "error" in entry:
         return f"no answer: {entry['error']}"
     if "cut" in entry:
@@ -95,56 +100,48 @@ def _said(entry: dict[str, Any]) -> str:
 
 
 def log(
-    league: str | None = None,
-    /,
+    league: flags.League = None,
     *,
     grep: str = "",
-    follow: Switch = False,
-    shared: Path = SHARED,
-    store: StoreAddress = None,
+    follow: flags.Switch = False,
+    shared: flags.Shared = SHARED,
+    store: flags.KeptStore = None,
 ) -> None:
     """Show what happened in a league, event by event.
 
     Parameters
     ----------
-    league
-        The league; the latest, if not given.
     grep
         Only the lines that match this pattern.
     follow
         Go on with what happens, until the season ends.
-    shared
-        The folder in which leagues are kept.
-    store
-        Another store than the one in that folder.
     """
-    folder = Folder(shared, store)
-    wanted = _pattern(grep)
-    run(_logged(folder, named(folder, league).league_id, wanted, follow=follow))
-
-
-def _pattern(grep: str) -> re.Pattern[str]:
     try:
-        return re.compile(grep)
+        pattern = re.compile(grep)
     except re.error as error:
         hint = f"to find it as it is written: --grep '{re.escape(grep)}'"
         raise UsageError(f"--grep {grep}: {error}", hint) from None
+    folder, row = find_stored(league, Folder(shared, store))
+    with interrupt_when_unread() if follow else nullcontext():
+        run(_print_events(folder, row.league_id, pattern, follow=follow))
 
 
-async def _logged(folder: Folder, league_id: str, wanted: re.Pattern[str], *, follow: bool) -> None:
-    async with folder.store() as store:
-        if store is None:
-            return
-        async for stored in _events(store, league_id, follow=follow):
+async def _print_events(
+    folder: Folder, league_id: str, pattern: re.Pattern[str], *, follow: bool
+) -> None:
+    async with folder.read_store() as store:
+        async for stored in _read_events(store, league_id, follow=follow):
             fields: dict[str, Any] = msgspec.to_builtins(stored.event)
             at, kind = fields.pop("at"), fields.pop("event")
             line = f"{stored.seq:>7} {at} {kind:<16} {json_module.dumps(fields)}"
-            if wanted.search(line):
+            if pattern.search(line):
                 print(line, flush=True)
 
 
-async def _events(store: Store, league_id: str, *, follow: bool) -> AsyncIterator[Stored]:
-    """Yield what happened, and, for one who follows, what happens until the season ends."""
+async def _read_events(
+    store: Store, league_id: str, *, follow: bool = False
+) -> AsyncIterator[StoredEvent]:
+    """Yield the events so far, and with *follow* those to come until the season ends."""
     after, ended = 0, False
     while True:
         async for page in store.events(league_id, after):
@@ -154,89 +151,144 @@ async def _events(store: Store, league_id: str, *, follow: bool) -> AsyncIterato
                 ended = ended or isinstance(stored.event, FarewellSaid)
         if not follow or ended:
             return
-        await asyncio.sleep(LOOK_AGAIN)  # another process writes; a file cannot wake us
+        await asyncio.sleep(POLL_SECONDS)  # another process writes; a file cannot wake us
 
 
 def export(
-    league: str | None = None,
-    /,
+    league: flags.League = None,
     *,
     format: Format = "files",  # noqa: A002 - the flag's name
-    shared: Path = SHARED,
-    store: StoreAddress = None,
+    shared: flags.Shared = SHARED,
+    store: flags.KeptStore = None,
 ) -> None:
-    """Write a league out: its files anew, or one document on stdout.
+    """Export a league: write its files again, or print one document.
 
     Parameters
     ----------
-    league
-        The league; the latest, if not given.
     format
-        files: the data folder, made again from the events; json, csv or jsonl: to stdout.
-    shared
-        The folder in which leagues are kept.
-    store
-        Another store than the one in that folder.
+        files: write the data folder again from the events; json, csv or jsonl: print to stdout.
     """
-    folder = Folder(shared, store)
-    row = named(folder, league)
-    settings = LeagueSettings.read(row.settings)
-    events = run(_all(folder, row.league_id))
-    _EXPORTS[format](events, settings, shared)
+    _EXPORTS[format](*find_stored(league, Folder(shared, store)))
 
 
-async def _all(folder: Folder, league_id: str) -> list[Event]:
-    async with folder.store() as store:
-        if store is None:
-            return []
-        return [stored.event async for page in store.events(league_id) for stored in page]
+async def _read_all_events(folder: Folder, league_id: str) -> list[Event]:
+    async with folder.read_store() as store:
+        return [stored.event async for stored in _read_events(store, league_id)]
 
 
-def _as_files(events: list[Event], settings: LeagueSettings, shared: Path) -> None:
-    export_files(events, shared, settings)
-    print(f"wrote {shared / 'data'}", file=sys.stderr)
+def _write_files(folder: Folder, row: LeagueRow) -> None:
+    events = run(_read_all_events(folder, row.league_id))
+    export_files(events, folder.shared, LeagueSettings.read(row.settings))
+    print(f"wrote {folder.shared / 'data'}", file=sys.stderr)
 
 
-def _season(events: list[Event], settings: LeagueSettings) -> Season:
-    season = Season(settings)
-    for event in events:
-        season.apply(event)
-    return season
+def _build_document(folder: Folder, row: LeagueRow) -> dict[str, Any]:
+    return build_season_document(folder.load_season(row.league_id, whole=True), 0.0)
 
 
-def _as_json(events: list[Event], settings: LeagueSettings, shared: Path) -> None:
-    print(json_module.dumps(season_document(_season(events, settings), 0.0), indent=2))
+def _print_matches(folder: Folder, row: LeagueRow) -> None:
+    season = folder.load_season(row.league_id, whole=True)
+    rows = [
+        _make_row(season, season.results[one]) for one in season.matches if one in season.results
+    ]
+    print_csv(CSV_COLUMNS, rows, "\r\n")
 
 
-def _as_csv(events: list[Event], settings: LeagueSettings, shared: Path) -> None:
-    told = season_document(_season(events, settings), 0.0)
-    rows = csv.DictWriter(sys.stdout, list(told["matches"][0]) if told["matches"] else [])
-    rows.writeheader()
-    rows.writerows({key: cell(value) for key, value in row.items()} for row in told["matches"])
+def _make_row(season: Season, ended: MatchEnded) -> dict[str, Any]:
+    """Return a match as one row of plain cells."""
+    first, second = ended.players
+    choices, assigned = ended.details.get("choices"), season.assignments.get(ended.match_id)
+    moves = choices if isinstance(choices, dict) else {}
+    names = {player: season.roster[player].display_name for player in ended.players}
+    cells = (
+        *(ended.match_id, ended.round_id, first, names[first], second, names[second]),
+        *(moves.get(first), moves.get(second), ended.details.get("drawn_number")),
+        *(ended.winner, names.get(ended.winner or "")),
+        VOIDED if ended.match_id in season.voided else ended.status,
+        *(ended.termination, season.voided.get(ended.match_id)),
+        *(ended.referee_id, assigned.at if assigned else None, ended.at),
+    )
+    return dict(zip(CSV_COLUMNS, cells, strict=True))
 
 
-def cell(value: Any) -> str:
-    """Return *value* as a cell; text that a spreadsheet would take for a formula is quoted."""
-    if value is None:
-        return ""
-    text = value if isinstance(value, str) else json_module.dumps(value)
-    return f"'{text}" if text.startswith(FORMULA) else text
+def _print_jsonl(folder: Folder, row: LeagueRow) -> None:
+    for event in run(_read_all_events(folder, row.league_id)):
+        print(make_printable(msgspec.json.encode(event).decode()))
 
 
-def _as_jsonl(events: list[Event], settings: LeagueSettings, shared: Path) -> None:
-    for event in events:
-        print(msgspec.json.encode(event).decode())
+_EXPORTS: Mapping[Format, Callable[[Folder, LeagueRow], None]] = {
+    "files": _write_files,
+    "json": lambda folder, row: print_json(_build_document(folder, row)),
+    "csv": _print_matches,
+    "jsonl": _print_jsonl,
+}
 
 
-_EXPORTS = {"files": _as_files, "json": _as_json, "csv": _as_csv, "jsonl": _as_jsonl}
+def grade(
+    league: flags.League = None,
+    *,
+    rubric: Path | None = None,
+    shared: flags.Shared = SHARED,
+    store: flags.KeptStore = None,
+    json: flags.Json = False,
+) -> None:
+    """Print the grades of a stored league, as CSV.
+
+    Parameters
+    ----------
+    rubric
+        A JSON file that says how places become points, if not as the assignment does.
+    """
+    chosen_rubric = _read_rubric(rubric) if rubric else grading.Rubric()
+    folder, row = find_stored(league, Folder(shared, store))
+    if not row.ended:
+        print(f"{row.league_id} has not ended; these are its grades so far.", file=sys.stderr)
+    season, conducts = run(_read_season(folder, row))
+    rows = [asdict(one) for one in grading.grade_players(season, conducts, chosen_rubric)]
+    if json:
+        rules = msgspec.to_builtins(chosen_rubric)
+        print_document(league_id=row.league_id, rubric=rules, grades=rows)
+    else:
+        print_csv([column.name for column in fields(grading.Grade)], rows, "\n")
 
 
-def named(folder: Folder, league: str | None) -> LeagueRow:
-    """Return the league that was named, or the latest one."""
-    rows = folder.leagues()
-    found = [row for row in rows if league in (None, row.league_id)]
-    if not found:
-        known = ", ".join(row.league_id for row in rows) or "none"
-        wanted = f"no league {league!r}" if league else "no league"
-        raise UsageError(f"there is {wanted} here", f"there are: {known}")
-    return found[-1]
+def _read_rubric(path: Path) -> grading.Rubric:
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=grading.Rubric)
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read: {error.strerror}") from error
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise UsageError(
+            f"{path} is not a rubric: {error}",
+            'as in {"places": [[1, 100], [3, 90]], "otherwise": 50}',
+        ) from error
+
+
+async def _read_season(folder: Folder, row: LeagueRow) -> tuple[Season, dict[str, grading.Conduct]]:
+    """Return the season, and how everybody behaved in it."""
+    season = Season(LeagueSettings.read(row.settings))
+    conducts: dict[str, grading.Conduct] = {}
+    async with folder.read_store() as store:
+        stored_events = [stored async for stored in _read_events(store, row.league_id)]
+        apply_events(stored_events, lambda stored: season.apply(stored.event))
+        for _, event, _ in stored_events:
+            if getattr(event, "match_id", None) in season.voided:
+                continue  # what happened in a void match counts for nobody
+            match event:
+                case MatchEnded() as ended:
+                    transcript = await store.transcript(row.league_id, ended.match_id)
+                    grading.note_match(conducts, ended, _parse_entries(transcript))
+                case ViolationNoted() as violation:
+                    grading.note_violation(conducts, violation)
+                case AgentDisqualified() as disqualification:
+                    grading.note_disqualification(conducts, disqualification)
+                case AgentReinstated():
+                    grading.note_reinstatement(conducts, event)
+    return season, conducts
+
+
+def _parse_entries(transcript: str | None) -> list[grading.TranscriptEntry]:
+    try:
+        return msgspec.json.decode(transcript or "[]", type=list[grading.TranscriptEntry])
+    except msgspec.DecodeError:  # a referee may report what it likes; the result still counts
+        return []

@@ -1,61 +1,70 @@
-"""`league mcp ls`, `league mcp call`: the tools of every agent of a running league."""
+"""`league mcp`: the tools of every agent of a running league. `league mcp-bridge`: MCP without HTTP."""
 
 import asyncio
-import json as json_module
 import sys
-from typing import Annotated, Any
+from typing import Any
 
 import msgspec
-from cyclopts import App, Parameter
-from cyclopts.validators import Number
-from msgspec import UnsetType
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
+from cyclopts import App
 
-from agent_league.cli.agents import endpoint_of
-from agent_league.cli.endings import Exit, UsageError
-from agent_league.cli.folder import SHARED
-from agent_league.cli.lineup import Files
-from agent_league.cli.queries import asked
-from agent_league.cli.report import SCHEMA_VERSION
-from agent_league.cli.terms import Switch
-from agent_league.hosting import run
-from agent_league.mcp.client_tools import Called, Tool
-from agent_league.mcp.sessions import NoSuchToolError, Session, Sessions
-from agent_league.mcp.tools import ENVELOPE
-from agent_league.transport.http_client import HttpClient
+from agent_league.cli import league_options as flags
+from agent_league.cli.commands import format_examples
+from agent_league.cli.console import make_table, print_document, print_json, show
+from agent_league.cli.exit_codes import Exit
+from agent_league.cli.headers import explain_refusal, parse_headers
+from agent_league.cli.queries import fetch_page
+from agent_league.cli.which_league import find_address
+from agent_league.dialects.mcp.client import McpClient
+from agent_league.dialects.mcp.sessions import AgentSession, AgentSessions, NoSuchToolError
+from agent_league.dialects.mcp.tools import Tool, ToolResult
+from agent_league.dialects.mcp.transports import HttpTransport
+from agent_league.printable import make_printable
+from agent_league.protocol.failures import NoAnswerError, UnreachableError
+from agent_league.running.errors import UsageError
+from agent_league.running.event_loop import run
+from agent_league.running.folder import Folder
+from agent_league.running.serve import open_client
+from agent_league.serving.tools import ENVELOPE
 
 PATIENCE = 10.0
+CALL_PATIENCE = 60.0
+"""Seconds for a call: the tools that wait answer within 50."""
 MANAGER = "LM"
 
-app = App(name="mcp", help="The tools of every agent of a running league.")
+app = App(
+    name="mcp",
+    help="List or call the tools of every agent of a running league.",
+    help_epilogue=format_examples("mcp"),
+)
 
 
 @app.command
 def ls(
+    league: flags.League = None,
     *,
-    league: str | None = None,
-    watch: Annotated[float | None, Parameter(validator=Number(gt=0))] = None,
-    json: Switch = False,
+    watch: flags.Seconds | None = None,
+    token: flags.Token = None,
+    json: flags.Json = False,
 ) -> None:
     """Show the tools of every agent, each under a name of its own, such as P01.choose_parity.
 
     Parameters
     ----------
-    league
-        The league manager's address, if the files do not say it.
     watch
-        Go on, look after everybody each so many seconds, and say who is lost or back.
-    json
-        Print one JSON document.
+        Look at every agent again after this many seconds, and say who is lost or back.
     """
-    agents = _agents(league)
-    run(_listed(agents, watch, json=json))
+    run(_list_tools(_list_agents(league), watch, token, json=json))
 
 
 @app.command
-def call(tool: str, arguments: str = "{}", /, *, league: str | None = None) -> None:
+def call(
+    tool: str,
+    arguments: str = "{}",
+    league: flags.League = None,
+    *,
+    token: flags.Token = None,
+    timeout: flags.Seconds = CALL_PATIENCE,
+) -> None:
     """Call one tool of one agent, and print what it says.
 
     Parameters
@@ -64,97 +73,107 @@ def call(tool: str, arguments: str = "{}", /, *, league: str | None = None) -> N
         The full name of the tool, such as LM.get_standings.
     arguments
         Its arguments: a JSON object.
-    league
-        The league manager's address, if the files do not say it.
+    timeout
+        How many seconds to wait for the answer; wait_for_turn may take 50.
     """
-    called = run(_called(_agents(league), tool, _read(arguments)))
-    print(json_module.dumps(called.said, indent=2))
-    if called.isError:
-        sys.exit(Exit.NO)
-
-
-def _agents(league: str | None) -> dict[str, str]:
-    """Return where each agent of the league is, the manager first."""
-    url = league or Files.read(SHARED).league_url
-    found = asked(url, "status")["agents"]
-    return {MANAGER: endpoint_of(url)} | {one["agent_id"]: one["endpoint"] for one in found}
-
-
-def _read(arguments: str) -> dict[str, Any]:
     try:
-        return msgspec.json.decode(arguments, type=dict[str, Any])
+        parsed = msgspec.json.decode(arguments, type=dict[str, Any])
     except msgspec.DecodeError as error:
         hint = """write them as in '{"match_id": "R1M1"}'"""
         raise UsageError(f"the arguments are no JSON object: {error}", hint) from None
+    tokens = {tool.partition(".")[0]: token} if token else {}
+    result = run(_call_tool(_list_agents(league), tool, parsed, tokens, timeout))
+    print_json(result.answer)
+    if result.isError:
+        sys.exit(Exit.NO)
 
 
-async def _listed(agents: dict[str, str], watch: float | None, *, json: bool) -> None:
-    wire = HttpClient()
-    try:
-        sessions = Sessions(agents, wire.exchange, PATIENCE)
-        await sessions.open()
-        (_print_json if json else _print)(sessions)
+def _list_agents(league: str | None) -> dict[str, str]:
+    """Return where each agent of the league is, the manager first."""
+    url = find_address(league, Folder())
+    found = fetch_page(url, "status")["agents"]
+    return {MANAGER: url} | {one["agent_id"]: one["endpoint"] for one in found}
+
+
+async def _list_tools(
+    agents: dict[str, str], watch: float | None, token: str | None, *, json: bool
+) -> None:
+    async with open_client() as wire:
+        tokens = {MANAGER: token} if token else {}
+        sessions = AgentSessions(agents, wire.exchange, PATIENCE, tokens)
+        await sessions.refresh()
+        if json:
+            print_document(agents=[_describe_session(one) for one in sessions.by_agent.values()])
+        else:
+            _print(sessions)
         while watch is not None:
             await asyncio.sleep(watch)
-            for session in await sessions.beat():
-                print(_change(session), flush=True)
-    finally:
-        await wire.close()
+            for session in await sessions.refresh():
+                status = "is back" if session.problem is None else f"is lost: {session.problem}"
+                print(f"{session.agent_id} {make_printable(status)}", flush=True)
 
 
-async def _called(agents: dict[str, str], tool: str, arguments: dict[str, Any]) -> Called:
-    wire = HttpClient()
-    try:
-        return await Sessions(agents, wire.exchange, PATIENCE).call(tool, arguments)
-    except NoSuchToolError as error:
-        raise UsageError(str(error), "league mcp ls shows every tool") from error
-    finally:
-        await wire.close()
+async def _call_tool(
+    agents: dict[str, str],
+    tool: str,
+    arguments: dict[str, Any],
+    tokens: dict[str, str],
+    within: float,
+) -> ToolResult:
+    async with open_client() as wire:
+        try:
+            sessions = AgentSessions(agents, wire.exchange, within, tokens)
+            return await sessions.call(tool, arguments)
+        except NoSuchToolError as error:
+            raise UsageError(str(error), "league mcp ls shows every tool") from error
 
 
-def _change(session: Session) -> str:
-    how = "is back" if session.problem is None else f"is lost: {session.problem}"
-    return f"{session.agent_id} {_plain(how)}"
-
-
-def _print(sessions: Sessions) -> None:
-    shown = Table(box=None, pad_edge=False, header_style="bold")
-    for title in ("tool", "arguments"):
-        shown.add_column(title)
+def _print(sessions: AgentSessions) -> None:
+    rows = []
     for name, tool in sessions.tools().items():
-        told = [one for one in _declared(tool) if one not in ENVELOPE]  # which may be left out
-        shown.add_row(Text(_plain(name)), Text(_plain(", ".join(told) or "-")))
-    console = Console(highlight=False)
-    console.print(shown)
+        arguments = ", ".join(one for one in _list_arguments(tool) if one not in ENVELOPE)
+        rows.append((make_printable(name), make_printable(arguments or "-")))
+    show(make_table(("tool", "arguments"), rows))
     for session in sessions.by_agent.values():
         if session.problem is not None:
-            said = _plain(session.problem)
-            print(f"{session.agent_id} offers no tools: {said}", file=sys.stderr)
+            problem = make_printable(session.problem)[:500]
+            print(f"{session.agent_id} offers no tools: {problem}", file=sys.stderr)
 
 
-def _print_json(sessions: Sessions) -> None:
-    agents = [_document(session) for session in sessions.by_agent.values()]
-    print(json_module.dumps({"schema_version": SCHEMA_VERSION, "agents": agents}, indent=2))
-
-
-def _document(session: Session) -> dict[str, Any]:
+def _describe_session(session: AgentSession) -> dict[str, Any]:
     return {
         "agent_id": session.agent_id,
         "endpoint": session.url,
         "revision": session.client.version,
         "problem": session.problem,
         "tools": [
-            {"name": f"{session.agent_id}.{name}", "arguments": _declared(tool)}
-            for name, tool in sorted(session.box.tools.items())
+            {"name": f"{session.agent_id}.{name}", "arguments": _list_arguments(tool)}
+            for name, tool in sorted(session.tool_list.tools.items())
         ],
     }
 
 
-def _declared(tool: Tool) -> list[str]:
-    declared = tool.inputSchema.properties
-    return [] if isinstance(declared, UnsetType) else list(declared)
+def _list_arguments(tool: Tool) -> list[str]:
+    return list(tool.inputSchema.properties or ())
 
 
-def _plain(text: str) -> str:
-    """Return what a stranger wrote without what could move the cursor of a terminal."""
-    return "".join(letter if letter.isprintable() else "?" for letter in text)[:500]
+def mcp_bridge(league: flags.League = None, *, header: flags.Header = ()) -> None:
+    """Speak MCP on stdin and stdout, and hand everything on to a running league.
+
+    For clients that start their servers and cannot reach one by its address, such as Claude Desktop:
+    {"mcpServers": {"league": {"command": "league", "args": ["mcp-bridge"]}}}
+    """
+    from agent_league.serving.bridge import bridge  # noqa: PLC0415 - it takes the SDK a second to come
+
+    url, headers = find_address(league, Folder()), parse_headers(header)
+
+    async def main() -> None:
+        async with open_client() as wire:
+            try:
+                await McpClient(HttpTransport(url, wire.exchange, headers)).connect(CALL_PATIENCE)
+            except NoAnswerError as error:
+                nobody = UnreachableError(f"no league answers at {url}: {error}")
+                raise explain_refusal(error) or nobody from error
+        await bridge(url, headers)
+
+    asyncio.run(main())

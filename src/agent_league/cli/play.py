@@ -1,233 +1,113 @@
-"""`league play`: a whole league on this machine."""
+"""`league play`, `league resume`, `league leagues`: leagues on this machine."""
 
-import asyncio
-import json as json_module
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import cycle
-from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
-from cyclopts.validators import Number
 from rich.text import Text
 
-from agent_league.cli.bookkeeping import bookkeeping
-from agent_league.cli.endings import UsageError
-from agent_league.cli.folder import (
-    SHARED,
-    Durability,
-    Folder,
-    LogLevel,
-    StoreAddress,
-    free_id,
-    to_resume,
+from agent_league.cli import league_options as flags
+from agent_league.cli.console import print_json, print_next_steps, show
+from agent_league.cli.launch import (
+    launch,
+    list_join_steps,
+    make_flags,
+    make_resume_command,
 )
-from agent_league.cli.invitation import how_to_join
-from agent_league.cli.lineup import Files
-from agent_league.cli.orchestration import Orchestration, follow
-from agent_league.cli.paper import show
-from agent_league.cli.report import season_document, table
-from agent_league.cli.screen import Screen, screen_for
-from agent_league.cli.terms import Game, Legs, Ports, Referees, Switch, Version, playing, terms
-from agent_league.hosting import run
-from agent_league.league import LeagueSettings
-from agent_league.league.season import Season
-from agent_league.local import LocalLeague, LocalPlan, Place
-from agent_league.player import load_brain
-from agent_league.protocol.fields import VERSION
-from agent_league.store import Event
-from agent_league.store.events import SeasonEnded, SeasonStarted
-from agent_league.store.log import LeagueRow
+from agent_league.cli.next_steps import list_steps_after_play
+from agent_league.cli.report import (
+    build_season_document,
+    format_champion,
+    print_final_standings,
+    show_standings,
+)
+from agent_league.cli.screens import choose_screen
+from agent_league.cli.start import run_for_others, run_manager
+from agent_league.protocol import Role
+from agent_league.running.errors import UsageError
+from agent_league.running.folder import SHARED, Folder
+from agent_league.running.league_run import LeagueRun, Observer
+from agent_league.running.lineup import ConfigFiles, Lineup
+from agent_league.running.specs import LeagueSpec
+from agent_league.season.assignment import POLICIES
+from agent_league.season.season import Stage
+from agent_league.season.settings import LeagueSettings
+from agent_league.store.store import LeagueRow
 
-GREEK = [
-    "Alpha",
-    "Beta",
-    "Gamma",
-    "Delta",
-    "Epsilon",
-    "Zeta",
-    "Eta",
-    "Theta",
-    "Iota",
-    "Kappa",
-    "Lambda",
-    "Mu",
-    "Nu",
-    "Xi",
-    "Omicron",
-    "Pi",
-    "Rho",
-    "Sigma",
-    "Tau",
-    "Upsilon",
-    "Phi",
-    "Chi",
-    "Psi",
-    "Omega",
-]
-MIXED = ("frequency", "always_even", "markov", "random", "pattern", "alternating", "mirror")
-
-FEWEST = 2
-
-Display = Literal["rich", "plain", "none"]
-Policy = Literal["round_robin", "least_busy", "weighted"]
+if TYPE_CHECKING:
+    Policy = str
+else:
+    Policy = Literal[tuple(POLICIES)]
 
 
 def play(
     *,
-    players: Annotated[int, Parameter(validator=Number(gte=0, lte=1000))] | None = None,
-    guests: Annotated[int, Parameter(validator=Number(gte=0, lte=100))] = 0,
+    players: Annotated[int, flags.between(0, 1000)] | None = None,
+    guests: Annotated[int, flags.between(0, 100)] = 0,
     strategy: str | None = None,
-    referees: Referees | None = None,
-    seed: str | None = None,
-    legs: Legs = None,
-    game: Game = None,
+    referees: flags.Referees | None = None,
+    seed: flags.Seed = None,
+    legs: flags.Legs = None,
+    game: flags.Game = None,
     assign: Policy | None = None,
-    protocol: Version | None = None,
-    port_base: Ports | None = None,
-    display: Display | None = None,
-    json: Switch = False,
-    shared: Path = SHARED,
-    store: StoreAddress = None,
-    durability: Durability | None = None,
-    resume: Switch = False,
-    log_level: LogLevel = "INFO",
+    protocol: flags.Protocol | None = None,
+    port_base: flags.PortBase = None,
+    display: flags.Display | None = None,
+    json: flags.Json = False,
+    shared: flags.Shared = SHARED,
+    store: flags.StoreAddress = None,
+    durability: flags.Durability | None = None,
+    resume: flags.Switch = False,
+    log_level: flags.LogLevel = "INFO",
 ) -> None:
-    """Play a whole league on this machine: everybody is a process with a port of its own.
+    """Play a whole league on this machine: each agent is a server with a port of its own.
 
     Parameters
     ----------
     players
-        How many players of ours: those that agents_config.json names, or 4.
+        How many players to start: by default those in agents_config.json, or 4.
     guests
-        How many seats more to leave open, for Claude and others that play by calling the league.
+        How many more seats to leave open, for Claude and others that play by calling the league.
     strategy
         Strategies by name or file, with commas: random,markov,my_own.py. Dealt out in turn.
-    referees
-        How many referees: those that agents_config.json names, or 2.
-    seed
-        The same seed gives the same schedule, draws and standings.
-    legs
-        How often each pair meets.
-    game
-        What to play, if not what the files say: even_odd, tic_tac_toe, or one of your own.
     assign
         Which referee gets the next match.
-    protocol
-        What the players speak: league.v2, or league.v1, the earlier one.
-    port_base
-        The manager's port; referees and players follow. 0 takes any free ports.
-    display
-        What to show meanwhile: rich on a terminal, else plain.
-    json
-        Print one JSON document instead of a table.
-    shared
-        The folder in which leagues are kept.
-    store
-        Another store than the one in that folder: a file, postgresql://..., or memory.
-    durability
-        What an acknowledgement survives: the loss of power, or the death of the process.
     resume
         Go on with the league in the folder that has not ended, instead of a new one.
-    log_level
-        What is worth a line in the log of an agent; DEBUG is every message.
     """
     folder = Folder(shared, store, durability or "power")
-    rows = folder.leagues()
+    rows = folder.list_leagues()
     if resume or _wants_to_resume(rows, folder):
-        folder, row = to_resume(folder)
-        plan = folder.plan(row.league_id)
-        if plan is None or plan.lonely:
+        folder, row = folder.find_resumable()
+        spec = folder.load_spec(row.league_id)
+        if spec is None or spec.is_manager_only:
             raise UsageError(f"{row.league_id} was not played from here", "league resume")
-        folder = replace(folder, durability=durability or plan.durability)
-        return play_out(plan, folder, display, json=json)
-    files = Files.read(shared)
-    wanted = files.system.default_league_id
-    spoken = (protocol,) if protocol else None
-    base = terms(seed, None, shared, wanted, legs=legs, assignment=assign, protocols=spoken)
-    plan = lined_up(files, base, Wanted(players, referees, strategy, port_base, guests))
-    league_id = free_id(wanted, folder.taken(rows))
+        folder = replace(folder, durability=durability or spec.durability)
+        return play_out(spec, folder, display, json=json)
+    files, protocols = ConfigFiles(shared), (protocol,) if protocol else None
+    base = files.make_settings(
+        None, seed, game=game, legs=legs, assignment=assign, protocols=protocols
+    )
+    spec = files.make_spec(base, Lineup(players, referees, strategy, port_base, guests))
+    league_id = folder.find_free_id(base.league_id, rows)
+    _print_earlier(rows, folder, league_id)
+    settings = replace(spec.settings, league_id=league_id)
+    spec = folder.save_spec(replace(spec, settings=settings, log_level=log_level))
+    return play_out(spec, folder, display, json=json)
+
+
+def _print_earlier(rows: Sequence[LeagueRow], folder: Folder, league_id: str) -> None:
     if rows:
         earlier = f"{len(rows)} earlier league{'s' if len(rows) > 1 else ''}"
         print(f"{folder.name} holds {earlier}; this one is {league_id}.", file=sys.stderr)
-    settings = playing(game, replace(plan.settings, league_id=league_id))
-    plan = folder.saved(replace(plan, settings=settings, log_level=log_level))
-    return play_out(plan, folder, display, json=json)
-
-
-@dataclass(frozen=True)
-class Wanted:
-    """Who is to play, as far as flags say it."""
-
-    players: int | None = None
-    referees: int | None = None
-    strategy: str | None = None
-    port_base: int | None = None
-    guests: int = 0
-
-
-def lined_up(files: Files, base: LeagueSettings, wanted: Wanted) -> LocalPlan:
-    """Return a league to be played on *base*, by the agents that flags and files ask for."""
-    players = files.players(base.game_type, wanted.players, wanted.port_base)
-    referees = files.referees(base.game_type, wanted.referees, wanted.port_base)
-    strategies = _dealt(wanted.strategy, players)
-    awaited = len(players) + wanted.guests
-    if awaited < FEWEST:
-        hint = "league play --players 1 --guests 1"
-        raise UsageError(f"a league needs {FEWEST} players, this has {awaited}", hint)
-    settings = replace(
-        base,
-        awaited_players=awaited,
-        awaited_referees=len(referees),
-        max_players=max(base.max_players, awaited),
-    )
-    return LocalPlan(
-        settings,
-        strategies,
-        _names(players, strategies),
-        referees=len(referees),
-        port_base=files.manager_port if wanted.port_base is None else wanted.port_base,
-        host=files.host,
-        referee_places=referees,
-        player_places=players,
-    )
-
-
-def play_out(plan: LocalPlan, folder: Folder, display: Display | None, *, json: bool) -> None:
-    """Play a league, from its beginning or from where it stopped, and show how it ended."""
-    screen = screen_for("none" if json and display is None else display)
-    try:
-        with (
-            Orchestration(plan.logs, plan.settings.league_id) as journal,
-            LocalLeague(plan, journal) as league,
-        ):
-            if not json and display != "none":
-                _greet(league)
-            _invite(league)
-            seconds = run(_played(league, screen, folder))
-    except KeyboardInterrupt:
-        folder.say_how_to_resume(plan.settings.league_id)
-        raise
-    if json:
-        print(json_module.dumps(season_document(_whole(league, folder), seconds), indent=2))
-    else:
-        _conclude(league, seconds)
-
-
-def _whole(league: LocalLeague, folder: Folder) -> Season:
-    """Return the season with all its results: a league that was taken up has the latest ones."""
-    season = league.manager.season
-    if len(season.results) == season.played:
-        return season
-    return folder.season(season.settings, whole=True)
 
 
 def _wants_to_resume(rows: Sequence[LeagueRow], folder: Folder) -> bool:
-    """Say that a league is waiting, and ask the person at the terminal, if there is one."""
-    plans = {row: folder.plan(row.league_id) for row in rows if not row.ended}
-    waiting = [row for row, plan in plans.items() if plan and not plan.lonely]
+    """Say that a league has not ended, and ask the person at the terminal, if there is one."""
+    specs = {row: folder.load_spec(row.league_id) for row in rows if not row.ended}
+    waiting = [row for row, spec in specs.items() if spec and not spec.is_manager_only]
     if not waiting:
         return False
     last = waiting[-1]
@@ -235,103 +115,109 @@ def _wants_to_resume(rows: Sequence[LeagueRow], folder: Folder) -> bool:
     if sys.stdin.isatty() and sys.stderr.isatty():
         answer = input("Go on with it? [Y/n] ")
         return answer.strip().lower() in {"", "y", "yes"}
-    command = folder.resume_command(last.league_id)
+    command = make_resume_command(last.league_id, folder)
     print(f"A new league begins; to go on with that one: {command}", file=sys.stderr)
     return False
 
 
-def _dealt(strategy: str | None, players: Sequence[Place]) -> Sequence[str]:
-    names = [name.strip() for name in strategy.split(",")] if strategy else MIXED
-    if strategy and len(names) > len(players):
-        hint = f"league play --players {len(names)} --strategy {strategy}"
-        raise UsageError(f"{len(names)} strategies for {len(players)} players", hint)
-    own = [None if strategy else place.strategy for place in players]
-    dealt = [chosen or name for chosen, name in zip(own, cycle(names), strict=False)]
-    for name in dict.fromkeys(dealt):
-        load_brain(name)  # a strategy that is not there is said so before anything starts
-    # A file is remembered by its whole path: the league may be resumed from another folder.
-    return [str(Path(name).resolve()) if name.endswith(".py") else name for name in dealt]
+def play_out(
+    spec: LeagueSpec, folder: Folder, display: flags.Display | None, *, json: bool
+) -> None:
+    """Play a league, from its beginning or from where it stopped, and show how it ended."""
+    screen = choose_screen("none" if json and display is None else display)
+    greeting = Greeting(with_banner=not json and display != "none")
+    league_run = launch(spec, folder, greeting, screen)
+    if not json:
+        return _print_conclusion(league_run)
+    season = league_run.season
+    if len(season.results) != season.played:  # after a resume only the latest are in memory
+        season = folder.load_season(season.settings.league_id, whole=True)
+    return print_json(build_season_document(season, league_run.seconds))
 
 
-def _names(players: Sequence[Place], strategies: Sequence[str]) -> Sequence[str]:
+@dataclass
+class Greeting(Observer):
+    """Says what is going to be played, and how to take the open seats if there are any."""
+
+    with_banner: bool
+
+    def on_open(self, league_run: LeagueRun, organiser_token: str | None) -> None:
+        lines = _list_banner(league_run) if self.with_banner else []
+        seats = _count_open_seats(league_run)
+        if seats > 0:
+            waits = "1 seat waits for a guest" if seats == 1 else f"{seats} seats wait for guests"
+            steps = [f"    {step}" for step in list_join_steps(league_run.url)]
+            lines += [f"  {waits}:", *steps, ""]
+        if lines:
+            print(*lines, sep="\n", file=sys.stderr, flush=True)
+
+
+def _count_open_seats(league_run: LeagueRun) -> int:
+    """Return how many seats nobody has taken who is not one of our own players."""
+    season, own = league_run.season, {player.agent_id for player in league_run.spec.players}
+    if season.stage is not Stage.REGISTRATION:
+        return 0
+    others = [entry for entry in season.roster.of(Role.PLAYER) if entry.agent_id not in own]
+    return (season.settings.awaited_players or 0) - len(own) - len(others)
+
+
+def _list_banner(league_run: LeagueRun) -> list[str]:
+    spec, settings = league_run.spec, league_run.spec.settings
+    players, referees = settings.awaited_players, len(spec.referees)
+    numbers = f"{players} players   {referees} referees   seed {settings.seed}"
     return [
-        place.display_name
-        or f"{_name(number)} ({strategy.rsplit('/', 1)[-1].removesuffix('.py')[:30]})"
-        for number, (place, strategy) in enumerate(zip(players, strategies, strict=True))
+        f"  Agent League   {settings.game_type}   {numbers}",
+        f"  manager {league_run.url.removesuffix('/mcp')}   (Ctrl-C stops everything)",
+        "",
     ]
 
 
-def _name(number: int) -> str:
-    turn, letter = divmod(number, len(GREEK))
-    return f"{GREEK[letter]} {turn + 1}" if turn else GREEK[letter]
-
-
-async def _played(league: LocalLeague, screen: Screen, folder: Folder) -> float:
-    """Play, and return how many seconds it took from the first round to the last result."""
-    now = asyncio.get_running_loop().time
-    begun = ended = now()
-
-    def time_passes(event: Event) -> None:
-        nonlocal begun, ended
-        begun = now() if isinstance(event, SeasonStarted) else begun
-        ended = now() if isinstance(event, SeasonEnded) else ended
-
-    async with folder.store() as store, bookkeeping(league.manager, folder) as clerk:
-        await league.open(store)
-        follow(league.manager, league.journal)
-        await folder.appoint(league.manager)
-        league.events.listen(screen.heard)
-        league.events.listen(time_passes)
-        if clerk is not None:
-            league.events.listen(clerk.noted)
-        with screen.showing(league.manager.season):
-            await league.play()
-    return ended - begun
-
-
-def _greet(league: LocalLeague) -> None:
-    plan = league.plan
-    print(
-        f"  Agent League   {plan.settings.game_type}   {plan.settings.awaited_players} players   "
-        f"{plan.referees} referees   seed {plan.settings.seed}",
-        f"  manager {league.url.removesuffix('/mcp')}   (Ctrl-C stops everything)",
-        "",
-        sep="\n",
-        file=sys.stderr,
-    )
-
-
-def _invite(league: LocalLeague) -> None:
-    """Tell how the open seats can be taken, if there are any."""
-    seats = league.plan.open_seats
-    if seats > 0:
-        waits = "1 seat waits for a guest" if seats == 1 else f"{seats} seats wait for guests"
-        lines = [f"    {line}" for line in how_to_join(league.url)]
-        print(f"  {waits}:", *lines, "", sep="\n", file=sys.stderr, flush=True)
-
-
-def _conclude(league: LocalLeague, seconds: float) -> None:
-    season = league.manager.season
-    rows = season.standings()
-    show(table(rows))
+def _print_conclusion(league_run: LeagueRun) -> None:
+    season = league_run.season
+    show_standings(season)
     lost = season.tally["TECHNICAL_LOSS"]
-    best = rows[0]
-    said = f"\nChampion: {best.display_name} ({best.player_id}) {best.points} points"
-    totals = f"[{season.played} matches, {lost} technical losses, {seconds:.1f} s]"
-    show(Text(f"{said}   {totals}", style="bold"), soft_wrap=True)
-    print(
-        "",
-        "Next:",
-        f"  {_again(season.settings):<38}  play exactly this league again",
-        "  league play --strategy my_strategy.py   let your own play: docs/writing-a-strategy.md",
-        "  league start --players 4                wait for agents that others wrote",
-        sep="\n",
-        file=sys.stderr,
-    )
+    totals = f"[{season.played} matches, {lost} technical losses, {league_run.seconds:.1f} s]"
+    show(Text(f"\n{format_champion(season)}   {totals}", style="bold"), soft_wrap=True)
+    if not league_run.folder.is_in_memory:
+        print(f"Data: {league_run.folder.name}", file=sys.stderr)
+    print_next_steps(list_steps_after_play(league_run.spec, league_run.folder))
 
 
-def _again(settings: LeagueSettings) -> str:
-    spoken = settings.protocols[0]
-    return f"league play --seed {settings.seed}" + (
-        "" if spoken == VERSION else f" --protocol {spoken}"
-    )
+def resume(
+    league: flags.League = None,
+    *,
+    shared: flags.Shared = SHARED,
+    store: flags.StoreAddress = None,
+    durability: flags.Durability | None = None,
+    display: flags.Display | None = None,
+    json: flags.Json = False,
+    port_base: Annotated[flags.PortBase, Parameter(alias="--port")] = None,
+) -> None:
+    """Go on with a league where it stopped: same ids, same tokens, finished matches stay.
+
+    It goes on as it was begun: with its store, its ports and its durability, where no flag says
+    otherwise.
+    """
+    folder, row = Folder(shared, store, durability or "power").find_resumable(league)
+    if row.ended:
+        return _print_ended_league(row.league_id, folder, json=json)
+    settings = LeagueSettings.read(row.settings)
+    spec = folder.load_spec(row.league_id) or LeagueSpec(settings)
+    folder = replace(folder, durability=durability or spec.durability)
+    spec = spec if port_base is None else spec.with_ports(port_base)
+    if spec.is_manager_only:
+        return run_manager(folder.save_spec(replace(spec, settings=settings)), folder)
+    if not spec.players and not json:
+        return run_for_others(spec, folder, choose_screen(display))
+    return play_out(spec, folder, display, json=json)
+
+
+def _print_ended_league(league_id: str, folder: Folder, *, json: bool) -> None:
+    season = folder.load_season(league_id, whole=json)
+    if json:
+        return print_json(build_season_document(season, 0.0))
+    print(f"{league_id} is over: there is nothing to resume.", file=sys.stderr)
+    print_final_standings(season)
+    where = make_flags(folder)
+    export, replay = f"league export {league_id}", f"league replay R1M1 {league_id}"
+    return print_next_steps({f"{export}{where}": "", f"{replay}{where}": ""})

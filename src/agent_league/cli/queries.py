@@ -1,218 +1,187 @@
-"""`league status | standings | schedule | stats`: questions to a league, running or kept."""
+"""`league status | standings | schedule | stats`: questions to a running or a stored league."""
 
-import json as json_module
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 import msgspec
 from rich.table import Table
 from rich.text import Text
 
-from agent_league.cli.endings import UsageError
-from agent_league.cli.folder import SHARED, Folder, StoreAddress
-from agent_league.cli.lineup import Files
-from agent_league.cli.paper import show
-from agent_league.cli.report import SCHEMA_VERSION, table
-from agent_league.cli.terms import Switch
-from agent_league.hosting import run
-from agent_league.league import LeagueSettings, answers
-from agent_league.league.season import Season
-from agent_league.league.snapshots import season_of
-from agent_league.transport.exchange import Answer
-from agent_league.transport.http_client import HttpClient
-from agent_league.vocabulary import Json
+from agent_league.cli import league_options as flags
+from agent_league.cli.console import SCHEMA_VERSION, make_table, show
+from agent_league.cli.report import make_standings_table, show_standings
+from agent_league.cli.which_league import find_address, find_stored, is_address
+from agent_league.http.exchange import Answer
+from agent_league.printable import make_printable
+from agent_league.protocol import ProtocolError
+from agent_league.running.errors import UsageError
+from agent_league.running.event_loop import run
+from agent_league.running.folder import SHARED, Folder
+from agent_league.running.serve import open_client
+from agent_league.season import answers
+from agent_league.season.season import Season
 
 PATIENCE = 10.0
 OK = 200
 
 
 def status(
+    league: flags.League = None,
     *,
-    league: str | None = None,
-    stored: str | None = None,
-    shared: Path = SHARED,
-    store: StoreAddress = None,
-    json: Switch = False,
+    shared: flags.Shared = SHARED,
+    store: flags.KeptStore = None,
+    json: flags.Json = False,
 ) -> None:
-    """Show where a league stands that is running, or one that is kept.
-
-    Parameters
-    ----------
-    league
-        The league manager's address, if the files do not say it.
-    stored
-        The id of a league in the folder, to read instead.
-    shared
-        The folder in which leagues are kept.
-    store
-        Another store than the one in that folder.
-    json
-        Print one JSON document.
-    """
-    found = _found(league, "status", Folder(shared, store), stored)
+    """Show where a league stands, running or stored."""
+    where = _find_season(league, shared, store)
+    if isinstance(where, Season):
+        found = msgspec.to_builtins(answers.status(where))
+    else:
+        found = fetch_page(where, "status")
     if json:
         return _print_json(found)
-    rounds = f"round {found['round_id']}/{found['total_rounds']}"
-    said = f"{found['league_id']}  {found['stage']}  {rounds}  {found['matches_played']} matches"
-    show(Text(said), _columns(found["agents"], "agent_id", "display_name", "role", "state"))
+    agents = _make_table(found["agents"], "agent_id", "display_name", "role", "state")
+    show(*map(Text, _summarise(found)), agents)
     return None
 
 
-def standings(
-    *,
-    league: str | None = None,
-    stored: str | None = None,
-    shared: Path = SHARED,
-    store: StoreAddress = None,
-    json: Switch = False,
-) -> None:
-    """Show the table of a league that is running, or of one that is kept.
+def _summarise(found: dict[str, Any]) -> list[str]:
+    """Return the lines above the agents: the stage, what was announced, what is void."""
+    stage = "PAUSED" if found["paused"] and found["stage"] != "COMPLETED" else found["stage"]
+    rounds = f"round {found['round_id']}/{found['total_rounds']}"
+    lines = [f"{found['league_id']}  {stage}  {rounds}  {found['matches_played']} matches"]
+    if found.get("announcement"):
+        lines.append(f"announced: {found['announcement']}")
+    voided = found.get("voided") or {}
+    lines += [f"void: {match} ({why})" for match, why in voided.items()]
+    return lines
 
-    Parameters
-    ----------
-    league
-        The league manager's address, if the files do not say it.
-    stored
-        The id of a league in the folder, to read instead.
-    shared
-        The folder in which leagues are kept.
-    store
-        Another store than the one in that folder.
-    json
-        Print one JSON document.
-    """
-    found = _found(league, "standings", Folder(shared, store), stored)
-    return _print_json(found) if json else show(table(found["standings"]))
+
+def standings(
+    league: flags.League = None,
+    *,
+    shared: flags.Shared = SHARED,
+    store: flags.KeptStore = None,
+    json: flags.Json = False,
+) -> None:
+    """Show the table of a league, running or stored."""
+    where = _find_season(league, shared, store)
+    if isinstance(where, Season) and not json:
+        return show_standings(where)
+    if isinstance(where, Season):
+        return _print_json(answers.standings(where, {}))
+    found = fetch_page(where, "standings")
+    return _print_json(found) if json else show(make_standings_table(found["standings"]))
 
 
 def schedule(
+    league: flags.League = None,
     *,
-    league: str | None = None,
     round: int | None = None,  # noqa: A002 - the flag's name
-    stored: str | None = None,
-    shared: Path = SHARED,
-    store: StoreAddress = None,
-    json: Switch = False,
+    shared: flags.Shared = SHARED,
+    store: flags.KeptStore = None,
+    json: flags.Json = False,
 ) -> None:
-    """Show who meets whom in a league that is running, or in one that is kept.
+    """Show who meets whom in a league, running or stored.
 
     Parameters
     ----------
-    league
-        The league manager's address, if the files do not say it.
     round
         Only this round.
-    stored
-        The id of a league in the folder, to read instead.
-    shared
-        The folder in which leagues are kept.
-    store
-        Another store than the one in that folder.
-    json
-        Print one JSON document.
     """
-    if stored:
-        rounds = _rounds(run(_season(Folder(shared, store), stored)), round)
+    rounds: Iterable[dict[str, Any]]
+    season = _find_season(league, shared, store)
+    if isinstance(season, Season):  # one by one: a million matches are too many to hold at once
+        numbers = range(1, season.total_rounds + 1)
+        rounds = (answers.describe_round(season, n) for n in numbers if round in (None, n))
     else:
-        rounds = iter(asked(league, "schedule", shared)["rounds"])
-    wanted = (one for one in rounds if round in (None, one["round_id"]))
+        found = fetch_page(season, "schedule")["rounds"]
+        rounds = (one for one in found if round in (None, one["round_id"]))
     if json:
-        return _print_json({"rounds": [msgspec.Raw(msgspec.json.encode(one)) for one in wanted]})
-    return _print_schedule(wanted)
+        return _print_json({"rounds": [msgspec.Raw(msgspec.json.encode(one)) for one in rounds]})
+    # A table that measures a million matches first takes minutes.
+    print(f"{'match':<10} {'player A':<8} {'player B':<8} {'status':<15} winner")
+    for one in rounds:
+        for match in one["matches"]:
+            who = f"{match['player_A_id']:<8} {match['player_B_id']:<8}"
+            print(f"{match['match_id']:<10} {who} {match['status']:<15} {match['winner'] or '-'}")
+    return None
 
 
-def stats(player: str, /, *, league: str | None = None, json: Switch = False) -> None:
-    """Show one player's record in a running league.
+def stats(
+    player: str,
+    league: flags.League = None,
+    *,
+    shared: flags.Shared = SHARED,
+    store: flags.KeptStore = None,
+    json: flags.Json = False,
+) -> None:
+    """Show one player's record in a league, running or stored.
 
     Parameters
     ----------
     player
         The player's id, such as P01.
-    league
-        The league manager's address, if the files do not say it.
-    json
-        Print one JSON document.
     """
-    found = asked(league, f"players/{player}")
+    where = _find_season(league, shared, store, whole=True)
+    found = _describe_player(where, player)
     if json:
         return _print_json(found)
     keys = ("rank", "played", "wins", "draws", "losses", "technical_losses", "points")
     record = "  ".join(f"{key} {found.get(key)}" for key in keys)
     head = Text(f"{found['player_id']} {found['display_name']} ({found['state']})  {record}")
-    matches = _columns(found["matches"], "match_id", "winner", "status", "termination")
-    broken = [f"{rule} x{times}" for rule, times in found.get("violations", {}).items()]
-    said = [Text(f"violations: {', '.join(broken)} (docs/strangers.md)")] if broken else []
-    return show(head, *said, matches)
+    matches = _make_table(found["matches"], "match_id", "winner", "status", "termination")
+    counts = [f"{rule} x{times}" for rule, times in found.get("violations", {}).items()]
+    if counts:
+        head.append(f"\nviolations: {', '.join(counts)} (league check explains each rule)")
+    return show(head, matches)
 
 
-_PAGES: Mapping[str, Callable[[Season], dict[str, Json]]] = MappingProxyType(
-    {"status": answers.status, "standings": lambda season: answers.standings(season, {})}
-)
-"""What the pages of a running league show, of a season that was read from a store."""
+def _describe_player(where: Season | str, player: str) -> dict[str, Any]:
+    if not isinstance(where, Season):
+        return fetch_page(where, f"players/{player}")
+    try:
+        return dict(msgspec.to_builtins(answers.player_stats(where, {"player_id": player})))
+    except ProtocolError:
+        problem = f"{where.settings.league_id} has no player {player!r}"
+        raise UsageError(problem, "league status shows who takes part") from None
 
 
-def _found(league: str | None, page: str, folder: Folder, stored: str | None) -> dict[str, Any]:
-    if not stored:
-        return asked(league, page, folder.shared)
-    found: dict[str, Any] = msgspec.to_builtins(_PAGES[page](run(_season(folder, stored))))
-    return found
+def _find_season(
+    league: str | None, shared: Path, store: str | None, *, whole: bool = False
+) -> Season | str:
+    """Return the season of a league that is kept, or the address of one that runs elsewhere.
+
+    What a folder keeps is always up to date: an event counts only when it is stored.
+    """
+    folder = Folder(shared, store)
+    if is_address(league) or (league is None and not folder.list_leagues()):
+        return find_address(league, folder)
+    home, row = find_stored(league, folder)
+    return home.load_season(row.league_id, whole=whole)
 
 
-def _rounds(season: Season, only: int | None) -> Iterator[dict[str, Any]]:
-    """Yield the rounds one by one: a million matches are too many to hold at once."""
-    numbers = range(1, season.total_rounds + 1)
-    return (answers.round_of(season, n) for n in numbers if only in (None, n))
+def fetch_page(url: str, page: str) -> dict[str, Any]:
+    """Return a page of the manager at *url*."""
+    base = url.removesuffix("/").removesuffix("/mcp")
 
+    async def get() -> Answer:
+        async with open_client(max_answer=64 << 20) as wire:
+            return await wire.get(f"{base}/{page}", PATIENCE)
 
-async def _season(folder: Folder, league_id: str) -> Season:
-    async with folder.store() as kept:
-        if kept is None:
-            raise UsageError("nothing is kept in memory", "give a --store")
-        settings = LeagueSettings.read(await kept.settings(league_id))
-        return await season_of(kept, settings)
-
-
-def asked(league: str | None, page: str, shared: Path = SHARED) -> dict[str, Any]:
-    base = (league or Files.read(shared).league_url).removesuffix("/").removesuffix("/mcp")
-    answer = run(_got(f"{base}/{page}"))
+    answer = run(get())
     if answer.status != OK:
         raise UsageError(f"{base} has no {page}", "league status shows who takes part")
-    found: dict[str, Any] = json_module.loads(answer.body)
-    return found
-
-
-async def _got(url: str) -> Answer:
-    wire = HttpClient(max_answer=64 << 20)
-    try:
-        return await wire.get(url, PATIENCE)
-    finally:
-        await wire.close()
+    return msgspec.json.decode(answer.body, type=dict[str, Any])
 
 
 def _print_json(found: dict[str, Any]) -> None:
     # A schedule may have a million matches: ten times as fast as the json of the library.
     document = msgspec.json.encode({"schema_version": SCHEMA_VERSION, **found})
-    print(msgspec.json.format(document, indent=2).decode())
+    print(make_printable(msgspec.json.format(document, indent=2).decode(), keep="\n"))
 
 
-def _print_schedule(rounds: Iterable[dict[str, Any]]) -> None:
-    """Print a line for each match; a table that measures a million of them first takes minutes."""
-    print(f"{'match':<10} {'player A':<8} {'player B':<8} {'status':<15} winner")
-    for one in rounds:
-        print("\n".join(map(_match_line, one["matches"])))
-
-
-def _match_line(match: dict[str, Any]) -> str:
-    who = f"{match['player_A_id']:<8} {match['player_B_id']:<8}"
-    return f"{match['match_id']:<10} {who} {match['status']:<15} {match['winner'] or '-'}"
-
-
-def _columns(rows: list[dict[str, Any]], *keys: str) -> Table:
-    shown = Table(box=None, pad_edge=False, header_style="bold")
-    for key in keys:
-        shown.add_column(key.removesuffix("_id").replace("_", " "))
-    for row in rows:
-        shown.add_row(*(Text(str(row.get(key) or "-")) for key in keys))
-    return shown
+def _make_table(rows: list[Mapping[str, Any]], *keys: str) -> Table:
+    headings = [key.removesuffix("_id").replace("_", " ") for key in keys]
+    return make_table(headings, ([row.get(key) or "-" for key in keys] for row in rows))

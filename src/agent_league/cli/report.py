@@ -1,30 +1,43 @@
-"""A finished season as one document, and as a table."""
+"""A season as one document, as a table, and in a sentence."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import msgspec
 from rich.table import Table
 from rich.text import Text
 
-from agent_league.league.season import Season
+from agent_league.cli.console import SCHEMA_VERSION, make_table, show
+from agent_league.printable import make_printable
 from agent_league.protocol.rounds import StandingRow
-from agent_league.store.events import MatchEnded
+from agent_league.season import answers
+from agent_league.season.season import VOIDED, Season
 
-SCHEMA_VERSION = 1
 
-
-def season_document(season: Season, seconds: float) -> dict[str, Any]:
+def build_season_document(season: Season, seconds: float) -> dict[str, Any]:
     """Return everything that `league play --json` tells; *season* has all its results at hand."""
-    rows = season.standings()
+    rows = msgspec.to_builtins(season.standings())
     results = [season.results[match] for match in season.matches if match in season.results]
     return {
         "schema_version": SCHEMA_VERSION,
         "league_id": season.settings.league_id,
         "seed": season.settings.seed,
-        "champion": msgspec.to_builtins(rows[0]) if rows else None,
-        "standings": msgspec.to_builtins(rows),
-        "matches": [_match(ended) for ended in results],
+        "champion": rows[0] if rows else None,
+        "standings": rows,
+        "matches": [
+            {
+                "match_id": ended.match_id,
+                "round_id": ended.round_id,
+                "players": ended.players,
+                "winner": ended.winner,
+                "status": VOIDED if ended.match_id in season.voided else ended.status,
+                "termination": ended.termination,
+                **answers.describe_void(season, ended.match_id),
+                "drawn_number": ended.details.get("drawn_number"),
+                "choices": ended.details.get("choices", {}),
+            }
+            for ended in results
+        ],
         "totals": {
             "matches": season.played,
             "draws": season.tally["DRAW"],
@@ -34,29 +47,37 @@ def season_document(season: Season, seconds: float) -> dict[str, Any]:
     }
 
 
-def _match(ended: MatchEnded) -> dict[str, Any]:
-    return {
-        "match_id": ended.match_id,
-        "round_id": ended.round_id,
-        "players": ended.players,
-        "winner": ended.winner,
-        "termination": ended.termination,
-        "drawn_number": ended.details.get("drawn_number"),
-        "choices": ended.details.get("choices", {}),
-    }
+def format_champion(season: Season) -> str:
+    best = season.standings()[0]
+    return f"Champion: {make_printable(best.display_name)} ({best.player_id}) {best.points} points"
 
 
-def table(rows: Iterable[StandingRow | dict[str, Any]]) -> Table:
-    """Return the standings as people read them; names are shown as they are, never as markup."""
-    shown = Table(box=None, pad_edge=False, header_style="bold")
-    shown.add_column("#", justify="right")
-    shown.add_column("Agent")
-    shown.add_column("Id")
-    for heading in ("P", "W", "D", "L", "Pts"):
-        shown.add_column(heading, justify="right")
-    for row in rows:
-        values = msgspec.to_builtins(row)
-        numbers = [values[key] for key in ("played", "wins", "draws", "losses", "points")]
-        name = Text(str(values["display_name"]))
-        shown.add_row(str(values["rank"]), name, values["player_id"], *map(str, numbers))
-    return shown
+def print_final_standings(season: Season) -> None:
+    show_standings(season)
+    print(f"\n{format_champion(season)}")
+
+
+def show_standings(season: Season) -> None:
+    """Print the table, and who is level in it: ids separate whom no rule does."""
+    show(make_standings_table(season.standings()), *map(Text, _list_ties(season)))
+
+
+def _list_ties(season: Season) -> Iterator[str]:
+    for level in season.table.levels() if season.played else ():
+        if len(level) > 1:
+            *others, last = [row.player for row in level]
+            yield f"{', '.join(others)} and {last} are level in everything; their order is that of their ids."
+
+
+def make_standings_table(
+    rows: Iterable[StandingRow | dict[str, Any]], notes: Sequence[str] | None = None
+) -> Table:
+    """Return the table, with *notes* beside its rows if there are some."""
+    counts = ("P", "W", "D", "L", "Pts")
+    keys = ("rank", "display_name", "player_id", "played", "wins", "draws", "losses", "points")
+    cells = ([row[key] for key in keys] for row in map(msgspec.to_builtins, rows))
+    headings = ("#", "Agent", "Id", *counts)
+    if notes is None:
+        return make_table(headings, cells, ("#", *counts))
+    noted = ([*row, note] for row, note in zip(cells, notes, strict=True))
+    return make_table((*headings, ""), noted, ("#", *counts))

@@ -1,21 +1,18 @@
 """`league schema`: the published contract."""
 
-import json
-from collections.abc import Callable, Mapping
-from typing import Any, Literal
+from typing import Annotated, Literal
 
-from agent_league.cli.endings import UsageError
-from agent_league.cli.terms import Version
-from agent_league.dialects.v1_schema import schemas_v1
+from cyclopts import Parameter
+
+from agent_league.cli import league_options as flags
+from agent_league.cli.console import print_json
+from agent_league.dialects import DIALECTS
 from agent_league.protocol.contracts import DOCUMENTS
-from agent_league.protocol.schema import schemas
+from agent_league.running.errors import UsageError
 
 Format = Literal["jsonschema", "openrpc", "openapi"]
 
-SCHEMAS: Mapping[Version, Callable[[], dict[str, dict[str, Any]]]] = {
-    "league.v2": schemas,
-    "league.v1": schemas_v1,
-}
+_VERSION_HELP = "league.v2, or league.v1 in draft-07, with what all its messages share as BASE."
 
 
 def schema(
@@ -23,7 +20,7 @@ def schema(
     /,
     *,
     format: Format = "jsonschema",  # noqa: A002 - the flag's name
-    protocol: Version = "league.v2",
+    protocol: Annotated[flags.Protocol, Parameter(help=_VERSION_HELP)] = "league.v2",
 ) -> None:
     """Print the contract: the JSON Schema of every message, or of one, or the calls, or the HTTP.
 
@@ -33,23 +30,17 @@ def schema(
         The name of one message, such as GAME_INVITATION.
     format
         jsonschema: each message; openrpc: the calls; openapi: the endpoint.
-    protocol
-        The version: league.v2, or league.v1 in draft-07, with what all its messages share as BASE.
     """
-    if format != "jsonschema":
-        return _document(format, message, protocol)
-    known = SCHEMAS[protocol]()
-    if message is None:
-        return print(json.dumps(known, indent=2))
-    if message.upper() not in known:
-        raise UsageError(f"there is no message {message!r}", f"one of {', '.join(known)}")
-    return print(json.dumps(known[message.upper()], indent=2))
-
-
-def _document(format: Format, message: str | None, protocol: Version) -> None:  # noqa: A002 - as above
+    if format == "jsonschema":
+        by_name = DIALECTS[protocol].schemas()
+        if message is None:
+            return print_json(by_name)
+        if message.upper() not in by_name:
+            raise UsageError(f"there is no message {message!r}", f"one of {', '.join(by_name)}")
+        return print_json(by_name[message.upper()])
     if message is not None:
         raise UsageError(f"{format} is one document", f"league schema --format {format}")
     if protocol != "league.v2":
         hint = f"league schema --protocol {protocol}"
         raise UsageError(f"{protocol} is published as JSON Schema only", hint)
-    print(json.dumps(DOCUMENTS[format](), indent=2))
+    return print_json(DOCUMENTS[format]())

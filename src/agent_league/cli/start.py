@@ -1,145 +1,233 @@
-"""`league start`: a league that waits for other people's agents."""
+"""`league init`, `league start`, `league manager`: a league for other people's agents."""
 
 import asyncio
 import sys
 from dataclasses import replace
-from pathlib import Path
+from typing import Annotated
 
-from agent_league.cli.agents import say_who_organises
-from agent_league.cli.bookkeeping import bookkeeping
-from agent_league.cli.folder import SHARED, Durability, Folder, LogLevel, StoreAddress
-from agent_league.cli.invitation import how_to_join
-from agent_league.cli.lineup import Files
-from agent_league.cli.orchestration import Orchestration, follow
-from agent_league.cli.paper import show
-from agent_league.cli.report import table
-from agent_league.cli.screen import PlainScreen
-from agent_league.cli.terms import Legs, Players, Ports, Referees, Strict, Switch, terms
-from agent_league.hosting import run
-from agent_league.league import LeagueManager
-from agent_league.local import LocalLeague, LocalPlan
+from agent_league.cli import league_options as flags
+from agent_league.cli.console import print_next_steps
+from agent_league.cli.launch import TokenPrinter, launch, list_join_steps
+from agent_league.cli.next_steps import list_steps_after_class
+from agent_league.cli.report import format_champion, print_final_standings
+from agent_league.cli.screens import PlainScreen, choose_screen
+from agent_league.cli.which_league import complete_endpoint
+from agent_league.files.config_files import DEFAULT_LEAGUE
+from agent_league.files.config_files import init as write_config
 from agent_league.protocol import Role
+from agent_league.running.folder import SHARED, Folder
+from agent_league.running.league_run import LeagueRun, Observer
+from agent_league.running.lineup import ConfigFiles
+from agent_league.running.specs import LeagueSpec
+from agent_league.season.season import Stage
 
 
-def start(
-    *,
-    players: Players | None = None,
-    referees: Referees | None = None,
-    legs: Legs = None,
-    seed: str | None = None,
-    league_id: str | None = None,
-    port_base: Ports | None = None,
-    host: str | None = None,
-    class_league: Switch = False,
-    strict: Strict = None,
-    shared: Path = SHARED,
-    store: StoreAddress = None,
-    durability: Durability = "power",
-    log_level: LogLevel = "INFO",
-) -> None:
-    """Open a league with referees of its own, and wait for players.
-
-    It begins when so many have registered, or when you press Enter.
+def init(league_id: str = DEFAULT_LEAGUE, /, *, shared: flags.Shared = SHARED) -> None:
+    """Write the configuration files of a league, and leave those alone that are there.
 
     Parameters
     ----------
-    players
-        How many players to wait for.
-    referees
-        How many referees to start here: those that agents_config.json names, or 2.
-    legs
-        How often each pair meets.
-    seed
-        Where all chance comes from.
     league_id
-        What the league is called; system.json says it otherwise.
-    port_base
-        The manager's port; the referees follow.
-    host
-        The address to listen at; 0.0.0.0 for every one this machine has.
-    class_league
-        No two agents of one name, a minute between a round's announcement and its matches, strict.
-    strict
-        Refuse what deviates from the protocol, and disqualify; tolerant: understand and note it.
-    shared
-        The folder in which leagues are kept; a league of that id that is there goes on.
-    store
-        Another store than the one in that folder: a file, postgresql://..., or memory.
-    durability
-        What an acknowledgement survives: the loss of power, or the death of the process.
-    log_level
-        What is worth a line in the log of an agent; DEBUG is every message.
+        The id of the league.
     """
-    folder, files = Folder(shared, store, durability), Files.read(shared)
-    named = league_id or files.system.default_league_id
-    base = terms(seed, players, shared, named, class_league=class_league, strict=strict, legs=legs)
-    places = files.referees(base.game_type, referees, port_base)
-    settings = folder.taken_up(replace(base, awaited_referees=len(places)))
-    plan = LocalPlan(
-        settings,
-        (),
-        (),
-        referees=len(places),
+    new_files = write_config(shared, league_id)
+    for path in new_files:
+        print(path)
+    where = "" if shared == SHARED else f" --shared {shared}"
+    commands = {
+        f"league play{where}": "play a league on this machine",
+        f"league start {league_id}{where}": "wait for agents that others wrote",
+    }
+    summary = f"Wrote {len(new_files)} files" if new_files else "Every file is there already"
+    print(f"{summary} ({shared / 'config'}).", file=sys.stderr)
+    print_next_steps(commands)
+
+
+def start(
+    league_id: flags.LeagueId = None,
+    *,
+    players: flags.Players | None = None,
+    referees: flags.Referees | None = None,
+    game: flags.Game = None,
+    legs: flags.Legs = None,
+    seed: flags.Seed = None,
+    port_base: flags.PortBase = None,
+    host: flags.Host = None,
+    class_league: flags.ClassLeague = False,
+    strict: flags.Strict = None,
+    new: flags.Switch = False,
+    shared: flags.Shared = SHARED,
+    store: flags.StoreAddress = None,
+    durability: flags.Durability = "power",
+    log_level: flags.LogLevel = "INFO",
+) -> None:
+    """Open a league with referees of its own, and wait for players.
+
+    It begins when enough players have registered, or when you press Enter. A league of that id
+    that has not ended goes on, unless you ask for a new one.
+
+    Parameters
+    ----------
+    new
+        Begin a new league, even if one of that id has not ended.
+    """
+    files, folder = ConfigFiles(shared), Folder(shared, store, durability)
+    base = files.make_settings(
+        league_id,
+        seed,
+        awaited_players=players,
+        class_league=class_league,
+        strict=strict,
+        game=game,
+        legs=legs,
+    )
+    agents = files.choose_agents(Role.REFEREE, base.game_type, referees, port_base)
+    spec = LeagueSpec(
+        replace(base, awaited_referees=len(agents)),
+        agents,
         port_base=files.manager_port if port_base is None else port_base,
         host=host or files.host,
-        referee_places=places,
+        log_level=log_level,
     )
-    _play_out(folder.saved(replace(plan, log_level=log_level)), folder)
+    run_for_others(_open(spec, folder, new=new), folder, choose_screen(None))
 
 
-def _play_out(plan: LocalPlan, folder: Folder) -> None:
-    """Wait for everybody, have the league played, and show how it ended."""
-    league_id = plan.settings.league_id
-    try:
-        with (
-            Orchestration(plan.logs, league_id) as journal,
-            LocalLeague(plan, journal) as league,
-        ):
-            _invite(league)
-            run(_opened(league, folder))
-    except KeyboardInterrupt:
-        folder.say_how_to_resume(league_id)
-        raise
-    rows = league.manager.season.standings()
-    show(table(rows))
-    print(f"\nChampion: {rows[0].display_name} ({rows[0].player_id}) {rows[0].points} points")
-
-
-def _invite(league: LocalLeague) -> None:
-    awaited = league.plan.settings.awaited_players
-    begins = f"when {awaited} players have joined" if awaited else "when you say so"
-    lines = [
-        f"Registration is open at {league.url}; the league begins {begins}.",
-        f"  join:  league player --league {league.url} --port 8101 --name NAME",
-    ]
-    lines += [f"  guest: {line}" for line in how_to_join(league.url)]
-    if sys.stdin.isatty():
-        lines.append("  now:   press Enter")
-    print(*lines, sep="\n", file=sys.stderr)
-
-
-async def _opened(league: LocalLeague, folder: Folder) -> None:
-    screen = PlainScreen()
-    loop = asyncio.get_running_loop()
-    if sys.stdin.isatty():
-        loop.add_reader(sys.stdin.fileno(), _begin, league.manager)
-    async with folder.store() as store, bookkeeping(league.manager, folder) as clerk:
-        await league.open(store)
-        follow(league.manager, league.journal)
-        say_who_organises(await folder.appoint(league.manager))
-        if clerk is not None:
-            league.events.listen(clerk.noted)
-        league.events.listen(screen.heard)
-        with screen.showing(league.manager.season):
-            await league.play()
-
-
-def _begin(manager: LeagueManager) -> None:
-    """Begin with whoever is there, now that somebody pressed Enter."""
-    sys.stdin.readline()
-    if manager.conductor.start_now():
-        asyncio.get_running_loop().remove_reader(sys.stdin.fileno())
+def _open(spec: LeagueSpec, folder: Folder, *, new: bool) -> LeagueSpec:
+    """Return the league that goes on, or the new one, and say which it is if that is a surprise."""
+    wanted, earlier = spec.settings.league_id, {row.league_id: row for row in folder.list_leagues()}
+    opened = folder.open_spec(spec, new=new)
+    league_id = opened.settings.league_id
+    if league_id in earlier:
+        played = f"{earlier[league_id].matches} matches played"
+        lines = [
+            f"{league_id} has not ended ({played}): it goes on, with the settings that it has.",
+            "For a new league instead: --new",
+        ]
+    elif league_id != wanted:
+        state = "has ended" if earlier.get(wanted) and earlier[wanted].ended else "is taken"
+        lines = [
+            f"{wanted} {state}; this new league is {league_id}.",
+            f"Agents that name their league join it with: --league-id {league_id}",
+        ]
     else:
-        here = len(manager.season.roster.of(Role.PLAYER))
-        needed = manager.settings.min_players
-        print(f"{here} players are here; it takes {needed}.", file=sys.stderr)
+        lines = []
+    for line in lines:
+        print(line, file=sys.stderr)
+    return opened
+
+
+def run_for_others(spec: LeagueSpec, folder: Folder, screen: Observer) -> None:
+    """Run a league with referees of ours and players of others, and show how it ended."""
+    print_final_standings(launch(spec, folder, Invitation(), TokenPrinter(), screen).season)
+    print_next_steps(list_steps_after_class(spec.settings.league_id, folder))
+
+
+class Invitation(Observer):
+    """Says how to join, and starts the league when somebody presses Enter."""
+
+    def on_open(self, league_run: LeagueRun, organiser_token: str | None) -> None:
+        self._manager, season = league_run.manager, league_run.season
+        if season.stage is not Stage.REGISTRATION:
+            print(_describe_course(league_run), file=sys.stderr)
+            return
+        print(*_list_invitation(league_run), sep="\n", file=sys.stderr)
+        if sys.stdin.isatty():
+            print("  now:   press Enter", file=sys.stderr)
+            asyncio.get_running_loop().add_reader(sys.stdin.fileno(), self._start_now)
+
+    def _start_now(self) -> None:
+        sys.stdin.readline()
+        manager = self._manager
+        if manager.season_runner.start_now():
+            asyncio.get_running_loop().remove_reader(sys.stdin.fileno())
+        else:
+            here = len(manager.season.roster.of(Role.PLAYER))
+            needed = manager.settings.min_players
+            print(f"{here} players are here; it takes {needed}.", file=sys.stderr)
+
+
+def _list_invitation(league_run: LeagueRun) -> list[str]:
+    url, season = league_run.url, league_run.season
+    awaited, here = season.settings.awaited_players, len(season.roster.of(Role.PLAYER))
+    begins = f"when {awaited} players have joined" if awaited else "when you say so"
+    joined = f" ({here} are here)" if here else ""
+    return [
+        f"Registration is open at {url}; the league begins {begins}{joined}.",
+        f"  join:  league player {url} --port 8101 --name NAME",
+        *(f"  guest: {step}" for step in list_join_steps(url)),
+    ]
+
+
+def _describe_course(league_run: LeagueRun) -> str:
+    season, url = league_run.season, league_run.url
+    course = f"round {season.round_id} of {season.total_rounds}, {season.played} matches played"
+    return f"{season.settings.league_id} goes on at {url}: {course}."
+
+
+def manager(
+    league_id: flags.LeagueId = None,
+    *,
+    port: flags.Port = None,
+    players: flags.Players = 4,
+    referees: Annotated[int, flags.between(1)] = 1,
+    game: flags.Game = None,
+    legs: flags.Legs = None,
+    seed: flags.Seed = None,
+    host: flags.Host = None,
+    endpoint: flags.Endpoint = None,
+    class_league: flags.ClassLeague = False,
+    strict: flags.Strict = None,
+    new: flags.Switch = False,
+    shared: flags.Shared = SHARED,
+    store: flags.StoreAddress = None,
+    durability: flags.Durability = "power",
+    log_level: flags.LogLevel = "INFO",
+) -> None:
+    """Run a league manager alone; it begins when enough players and referees have registered.
+
+    A league of that id that has not ended goes on, unless you ask for a new one.
+
+    Parameters
+    ----------
+    referees
+        How many referees to wait for.
+    new
+        Begin a new league, even if one of that id has not ended.
+    """
+    files, folder = ConfigFiles(shared), Folder(shared, store, durability)
+    settings = files.make_settings(
+        league_id,
+        seed,
+        awaited_players=players,
+        awaited_referees=referees,
+        class_league=class_league,
+        strict=strict,
+        game=game,
+        legs=legs,
+    )
+    spec = LeagueSpec(
+        settings,
+        port_base=files.manager_port if port is None else port,
+        host=host or files.host,
+        endpoint=endpoint and complete_endpoint(endpoint),
+        log_level=log_level,
+    )
+    run_manager(_open(spec, folder, new=new), folder)
+
+
+def run_manager(spec: LeagueSpec, folder: Folder) -> None:
+    """Run the manager of a league, which goes on where it stopped if the folder has it."""
+    league_run = launch(spec, folder, TokenPrinter(), WaitingNotice(), PlainScreen())
+    print(format_champion(league_run.season))
+    print_next_steps(list_steps_after_class(spec.settings.league_id, folder))
+
+
+class WaitingNotice(Observer):
+    """Says where the manager waits for players, or goes on."""
+
+    def on_open(self, league_run: LeagueRun, organiser_token: str | None) -> None:
+        awaited = league_run.season.settings.awaited_players
+        line = f"Waiting for {awaited} players at {league_run.url}"
+        if league_run.season.stage is not Stage.REGISTRATION:
+            line = _describe_course(league_run)
+        print(line, file=sys.stderr)

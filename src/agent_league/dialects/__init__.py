@@ -1,9 +1,13 @@
-"""What strangers say instead of what the protocol asks for, and how they are answered.
+"""The dialects in which agents speak to each other: a folder and a row of the table for each.
 
-Pure functions between the wire and the messages: nothing above `transport` knows a dialect.
+No agent knows a dialect by more than its name and the interface in `dialect.py`.
 """
 
-from agent_league.dialects.ledger import Ledger
-from agent_league.dialects.rules import RULES, Deviation, Rule
+from collections.abc import Mapping
 
-__all__ = ["RULES", "Deviation", "Ledger", "Rule"]
+from agent_league.dialects.dialect import Dialect
+from agent_league.dialects.mcp import session as mcp
+from agent_league.dialects.v1 import session as v1
+from agent_league.dialects.v2 import session as v2
+
+DIALECTS: Mapping[str, Dialect] = {each.dialect.name: each.dialect for each in (v1, mcp, v2)}

@@ -26,6 +26,11 @@ class State:
 
 
 class EvenOdd:
+    """The number is 1 to 10, unless the league says otherwise. Who called its parity wins.
+
+    If both called the same parity, the match is a draw, whatever number is drawn.
+    """
+
     seats = 2
     turns = 1
 

@@ -23,6 +23,8 @@ class State:
 
 
 class TicTacToe:
+    """Who first has three cells in a row, a column or a diagonal wins; a full board is a draw."""
+
     seats = 2
     turns = 9
 

@@ -1,5 +1,5 @@
-"""Players that cannot listen: whoever calls the league plays, and the league listens for them."""
+"""Guests: players without a server. They play by calling the league, which hosts an endpoint for each."""
 
-from agent_league.guests.house import GuestHouse
+from agent_league.guests.desk import GuestDesk
 
-__all__ = ["GuestHouse"]
+__all__ = ["GuestDesk"]

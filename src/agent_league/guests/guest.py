@@ -1,33 +1,51 @@
-"""A guest: to referees a player like any other; its moves come from whoever holds its token."""
+"""A guest: a player to the referees, but its moves come from whoever holds its token."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Iterator, Sequence
 from contextlib import contextmanager
-from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, Protocol
 
-from agent_league.agent import Wire
-from agent_league.guests.mailbox import Mailbox, MoveCall
-from agent_league.league import GuestRules
-from agent_league.player import Brain, Player, Turn
+from agent_league.guests.mailbox import Mailbox
+from agent_league.http.exchange import Answer, HttpRequest, Response, Wire
+from agent_league.http.memory import Network
+from agent_league.http.site import Headers, Site
+from agent_league.own_time import Deadline, own_time
+from agent_league.peers.endpoint import Endpoint
+from agent_league.player import Brain, MoveCall, Player, Turn
 from agent_league.protocol import Acknowledgement
 from agent_league.protocol.play import GameOver
+from agent_league.protocol.queries import RefereeClaim
+from agent_league.protocol.reading import read_message_call
 from agent_league.protocol.registration import PlayerMeta
+from agent_league.season.settings import GuestRules
 from agent_league.strategy import Situation
-from agent_league.transport.endpoint import Endpoint
-from agent_league.transport.exchange import Answer
-from agent_league.transport.site import Site
 from agent_league.vocabulary import Json
 
-AWAY = Answer(503, b'{"error":"nobody is there"}')
+ABSENT = Answer(503, b'{"error":"nobody is there"}')
 
 
-def _mindless(situation: Situation) -> Json:
+def _no_strategy(situation: Situation) -> Json:
     raise NotImplementedError("a guest decides for itself")
 
 
+class Host(Protocol):
+    """What a guest uses of the league that hosts it."""
+
+    def keys_of(self, player_id: str) -> Sequence[str]:
+        """Return the secrets that the league shares with a player."""
+        ...
+
+    async def confirm_referee(self, player_id: str, claim: RefereeClaim) -> bool:
+        """Return whether the referee of a match of *player_id* makes *claim*."""
+        ...
+
+    def greet(self, player_id: str) -> None:
+        """Find out that a player that was absent is back."""
+        ...
+
+
 class Guest(Player):
-    """Plays what it is told to; it is there as long as somebody calls."""
+    """Plays the moves that it is given; it is present as long as somebody calls for it."""
 
     def __init__(
         self,
@@ -37,74 +55,109 @@ class Guest(Player):
         *,
         meta: PlayerMeta,
         rules: GuestRules,
+        host: Host,
         **options: Any,
     ) -> None:
-        mind = Brain(_mindless, "guest")
-        super().__init__(name, wire, league_url, meta=meta, brain=mind, **options)
-        self.mailbox = Mailbox(self._limit)
-        self.told = asyncio.Event()
-        """Set when the guest has been told that the league is over."""
+        brain = Brain(_no_strategy, "guest")
+        super().__init__(name, wire, league_url, meta=meta, brain=brain, **options)
+        self.league_signs = True
+        self._host = host
+        self.mailbox = Mailbox(self.clock, rules.move)
+        self.end_delivered = asyncio.Event()
+        """Set when the guest has learned that the league is over."""
         self.present = True
-        self.returned: Callable[[Guest], None] = _unheard
-        """Told when somebody calls who was away."""
-        self._rules = rules
+        self.site = self._make_site()
+        self._absence = rules.absence
         self._calls = 0
-        self._silence: asyncio.TimerHandle | None = None
+        self._absence_deadline = Deadline(self._leave)
 
-    @property
-    def endpoint(self) -> str:
-        return self._meta.contact_endpoint
+    def _make_site(self) -> Site:
+        """Return the site for the league and referees, without pages."""
+        endpoint = Endpoint(self.handlers(), {}, self)
 
-    def site(self) -> Site:
-        """Return this guest in the league's dialect: nobody but the league and referees calls it."""
-        endpoint = Endpoint(self.handlers(), {}, self.complaint)
+        def answer(body: bytes, headers: Headers) -> Answer | Awaitable[Answer]:
+            return endpoint.answer(body, read_message_call(body)) if self.present else ABSENT
+
         return Site(
-            answer=lambda body, headers: endpoint.answer(body) if self.present else AWAY,
-            look=self.look,
+            answer=answer,
+            find_page=lambda path: None,
             body_limit=self.body_limit,
             too_large=endpoint.too_large,
         )
 
-    def decide(self, call: MoveCall, turn: Turn) -> Awaitable[Json]:
-        return self.mailbox.moved(call, turn)
+    def keys(self) -> Sequence[str]:
+        """Return the hashes of its tokens, which the league keeps; only the guest has the tokens."""
+        return self._host.keys_of(self.name)
 
-    def match_over(self, over: GameOver) -> Acknowledgement:
-        self.mailbox.forget(over.match_id)
-        return super().match_over(over)
+    async def confirm_referee(self, claim: RefereeClaim) -> bool:
+        return await self._host.confirm_referee(self.name, claim)
+
+    def decide(self, call: MoveCall, turn: Turn) -> Awaitable[Json]:
+        return self.mailbox.wait_for_move(call, turn)
+
+    def on_match_over(self, notice: GameOver) -> Acknowledgement:
+        self.mailbox.forget(notice.match_id)
+        return super().on_match_over(notice)
 
     @contextmanager
-    def calling(self) -> Iterator[None]:
-        """Be there for the time of a call, and for a while after it."""
+    def active_call(self) -> Iterator[None]:
+        """Keep the guest present during a call, and for a while after it."""
         self._calls += 1
-        self._stop_counting()
+        self._absence_deadline.cancel()
         if not self.present:
             self.present = True
-            self.returned(self)
+            self._host.greet(self.name)
         try:
             yield
         finally:
             self._calls -= 1
-            self.await_call()
+            self.start_absence_timer()
 
-    def await_call(self) -> None:
-        """Begin to count the seconds without a call, unless there is one."""
-        self._stop_counting()
+    def start_absence_timer(self) -> None:
+        """Count the seconds without a call, unless a call is being answered."""
+        self._absence_deadline.cancel()
         if not self._calls:
-            loop = asyncio.get_running_loop()
-            self._silence = loop.call_later(self._rules.absence, self._leave)
-
-    def _stop_counting(self) -> None:
-        if self._silence is not None:
-            self._silence.cancel()
+            self._absence_deadline.set(own_time() + self._absence)
 
     def _leave(self) -> None:
         self.present = False
         self.mailbox.give_up()
 
-    def _limit(self) -> tuple[datetime, float]:
-        seconds = self._rules.move
-        return self.clock() + timedelta(seconds=seconds), seconds
 
+class GuestWire:
+    """Reaches the guests of this league directly, and every other agent over *wire*.
 
-def _unheard(guest: Guest) -> None:
-    """Tell nobody that *guest* is back."""
+    A guest counts as listening while somebody calls for it. So the league suspends a guest that
+    has gone, and brings it back when it returns, as it does with any player.
+    """
+
+    def __init__(self, wire: Wire) -> None:
+        self._wire = wire
+        self._network = Network()
+        self.guests: dict[str, Guest] = {}
+        """The guests that are hosted, by endpoint."""
+
+    def add(self, guest: Guest) -> None:
+        self.guests[guest.endpoint] = guest
+        self._network.host(guest.endpoint, guest.site)
+
+    def remove(self, guest: Guest) -> None:
+        del self.guests[guest.endpoint]
+        self._network.unhost(guest.endpoint)
+
+    def post(self, url: str, body: bytes, within: float) -> Awaitable[Answer]:
+        return self._choose_wire(url).post(url, body, within)
+
+    def exchange(self, url: str, http_request: HttpRequest, within: float) -> Awaitable[Response]:
+        return self._choose_wire(url).exchange(url, http_request, within)
+
+    async def reaches(self, url: str, within: float) -> bool:
+        guest = self.guests.get(url)
+        return guest.present if guest else await self._wire.reaches(url, within)
+
+    async def listens(self, url: str, within: float) -> bool:
+        guest = self.guests.get(url)
+        return guest.present if guest else await self._wire.listens(url, within)
+
+    def _choose_wire(self, url: str) -> Wire:
+        return self._network if url in self.guests else self._wire

@@ -1,6 +1,5 @@
 """The league manager: who takes part, who meets whom, who leads."""
 
-from agent_league.league.manager import Extension, LeagueManager
-from agent_league.league.settings import CLASS_LEAD, GuestRules, LeagueSettings
+from agent_league.league.manager import GuestHost, LeagueManager
 
-__all__ = ["CLASS_LEAD", "Extension", "GuestRules", "LeagueManager", "LeagueSettings"]
+__all__ = ["GuestHost", "LeagueManager"]

@@ -1,74 +1,42 @@
-"""Who is let in, and who is not, and why."""
+"""Which agents are admitted to a league, which are refused, and why."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import NamedTuple
+from typing import Any, TypeAlias
 
-from agent_league.clock import written
-from agent_league.dialects.versions import OWN_NAMES
-from agent_league.league.roster import Entry, Roster
-from agent_league.league.settings import LeagueSettings
-from agent_league.protocol import ErrorCode, Role, tokens
-from agent_league.protocol.fields import (
-    OLDEST_SPOKEN,
-    SPOKEN,
-    VERSION,
-    endpoint_problem,
-    newer_or_same,
+from agent_league.clock import format_time
+from agent_league.protocol import ErrorCode, Role, fields, tokens
+from agent_league.protocol.registration import (
+    PlayerMeta,
+    RefereeMeta,
+    RegisterPlayer,
+    RegisterReferee,
 )
-from agent_league.protocol.registration import PlayerMeta, RefereeMeta
+from agent_league.protocol.versions import UNIQUE_NAME_VERSIONS
+from agent_league.season.roster import Entry, Roster
+from agent_league.season.season import Season, Stage
+from agent_league.season.settings import LeagueSettings
 from agent_league.store.events import AgentRegistered, TokenIssued
 
-
-@dataclass(frozen=True)
-class Applicant:
-    """An agent that asks to be let in."""
-
-    role: Role
-    sender: str
-    meta: PlayerMeta | RefereeMeta
-    token: str | None
-    league_id: str | None = None
-    """The league it means to join, if it said so."""
-    guest: bool = False
-    """Whether it is one for whom the league itself listens."""
-    model: str | None = None
-
-    @property
-    def display_name(self) -> str:
-        return self.meta.display_name.strip()
-
-    @property
-    def dialect(self) -> str | None:
-        return getattr(self.meta, "dialect", None)
-
-    @property
-    def spoken(self) -> str:
-        return self.dialect or VERSION
-
-    @property
-    def capacity(self) -> int:
-        return getattr(self.meta, "max_concurrent_matches", 1)
-
-
-class Stay(NamedTuple):
-    """From when to when a token is good."""
-
-    begins: str
-    ends: str
+Application: TypeAlias = RegisterPlayer | RegisterReferee
+Meta: TypeAlias = PlayerMeta | RefereeMeta
 
 
 @dataclass(frozen=True)
 class Refusal:
-    """Why an agent stays outside."""
+    """Why an agent is not admitted."""
 
     reason: str
     code: ErrorCode
 
 
+TOO_LATE = Refusal("Registration closed - league already started", ErrorCode.LATE_REGISTRATION)
+
+
 @dataclass(frozen=True)
 class Admission:
-    """An agent is in: what to remember, and the token that only it is told."""
+    """An admitted agent: the event to keep, and the token, which only the agent gets."""
 
     agent_id: str
     token: str
@@ -76,38 +44,71 @@ class Admission:
 
 
 def judge(
-    applicant: Applicant,
-    roster: Roster,
-    settings: LeagueSettings,
-    *,
-    started: bool,
+    application: Application,
+    season: Season,
     now: datetime,
+    *,
+    guest: bool = False,
+    model: str | None = None,
 ) -> Admission | Refusal:
-    """Return how the league answers *applicant*; one that is already in stays who it is."""
-    stay = Stay(written(now), written(now + timedelta(hours=settings.token_hours)))
-    refusal = _unfit(applicant, settings)
-    if refusal:
-        return refusal
-    known = _known(applicant, roster, now)
+    """Return how the league answers *application*; an agent that registers again keeps its id.
+
+    The league hosts the endpoint of a *guest*, which may say that it is a *model*.
+    """
+    settings, roster, role = season.settings, season.roster, _role_of(application)
+    known = _check_eligibility(application, settings) or _identify(application, roster, now)
+    if known is None:
+        known = _check_newcomer(application, season)
+    elif not isinstance(known, Refusal) and not _takes_part(known[0], season):
+        known = TOO_LATE
     if isinstance(known, Refusal):
         return known
-    if known is not None:
-        return _again(applicant, known[0], stay, proven=known[1])
-    refusal = _no_room(applicant, roster, settings, started=started)
-    if refusal:
-        return refusal
-    return _admitted(applicant, roster.free_id(applicant.role, applicant.sender), stay)
+    meta = application.meta
+    entry, proven = known or (None, True)
+    agent_id = entry.agent_id if entry else roster.free_id(role, application.sender)
+    token = tokens.new_token(agent_id)
+    issued: dict[str, Any] = {
+        "at": format_time(now),
+        "agent_id": agent_id,
+        "token_hash": tokens.hash_token(token),
+        "expires": format_time(now + timedelta(hours=settings.token_hours)),
+    }
+    # Only an agent that has proved who it is may change its endpoint.
+    if entry and (not proven or entry.endpoint == meta.contact_endpoint):
+        return Admission(agent_id, token, TokenIssued(**issued, proven=proven))
+    issued |= {"role": role, "guest": guest, "model": model}
+    return Admission(agent_id, token, _make_registration(meta, issued))
 
 
-def _unfit(applicant: Applicant, settings: LeagueSettings) -> Refusal | None:
-    """Refuse an agent that could not take part whoever else is there."""
-    meta = applicant.meta
-    if applicant.league_id not in (None, settings.league_id):
+def _make_registration(meta: Meta, issued: Mapping[str, Any]) -> AgentRegistered:
+    return AgentRegistered(
+        **issued,
+        display_name=meta.display_name.strip(),
+        version=meta.version,
+        endpoint=meta.contact_endpoint,
+        game_types=list(meta.game_types),
+        capacity=getattr(meta, "max_concurrent_matches", 1),
+        dialect=getattr(meta, "dialect", None),
+    )
+
+
+def _role_of(application: Application) -> Role:
+    return application.route.sender[0]
+
+
+def _dialect_of(meta: Meta) -> str:
+    return getattr(meta, "dialect", None) or fields.VERSION
+
+
+def _check_eligibility(application: Application, settings: LeagueSettings) -> Refusal | None:
+    """Refuse an agent that cannot take part in this league at all."""
+    meta = application.meta
+    if application.league_id not in (None, settings.league_id):
         return Refusal(f"This is {settings.league_id}", ErrorCode.INVALID_FIELD_VALUE)
-    problem = endpoint_problem(meta.contact_endpoint)
+    problem = fields.find_endpoint_problem(meta.contact_endpoint)
     if problem:
         return Refusal(f"Contact endpoint unreachable: {problem}", ErrorCode.INVALID_FIELD_VALUE)
-    mismatch = _other_version(applicant, settings)
+    mismatch = _find_version_mismatch(meta, settings)
     if mismatch:
         detail = f"Protocol version mismatch: this league speaks {mismatch}"
         return Refusal(detail, ErrorCode.PROTOCOL_VERSION_MISMATCH)
@@ -117,80 +118,51 @@ def _unfit(applicant: Applicant, settings: LeagueSettings) -> Refusal | None:
     return None
 
 
-def _other_version(applicant: Applicant, settings: LeagueSettings) -> str | None:
-    """Say what this league speaks, and what the applicant does, if that is not the same."""
-    version = applicant.meta.protocol_version
-    if version and not newer_or_same(version, OLDEST_SPOKEN):
-        return f"{OLDEST_SPOKEN} to {SPOKEN}, not {version}"
-    # A referee has to know orders, which only league.v2 has.
-    if applicant.role is Role.PLAYER and applicant.spoken not in settings.protocols:
-        return f"{' and '.join(settings.protocols)}, not {applicant.spoken}"
+def _find_version_mismatch(meta: Meta, settings: LeagueSettings) -> str | None:
+    """Return the versions of this league and of the agent, if they do not fit."""
+    version, oldest = meta.protocol_version, fields.OLDEST_SUPPORTED_VERSION
+    if version and not fields.is_at_least(version, oldest):
+        return f"{oldest} to {fields.SUPPORTED_VERSION}, not {version}"
+    dialect = _dialect_of(meta)
+    # Referees need orders, which only league.v2 has.
+    if isinstance(meta, PlayerMeta) and dialect not in settings.protocols:
+        return f"{' and '.join(settings.protocols)}, not {dialect}"
     return None
 
 
-def _known(
-    applicant: Applicant, roster: Roster, now: datetime
+def _identify(
+    application: Application, roster: Roster, now: datetime
 ) -> tuple[Entry, bool] | Refusal | None:
-    """Return who the applicant already is, and whether it proved it by its token."""
-    held = roster.holder(applicant.token, now)
-    resident = roster.at(applicant.meta.contact_endpoint)
+    """Return which known agent applies, and whether its token proves that."""
+    role, holder = _role_of(application), roster.holder(application.auth_token, now)
+    resident = roster.at(application.meta.contact_endpoint)
     duplicate = Refusal("Duplicate endpoint: another agent listens there", ErrorCode.NOT_ALLOWED)
-    if held is not None and held[0].role is applicant.role and held[1].proven:
-        return (held[0], True) if resident in (None, held[0]) else duplicate
+    if holder is not None and holder[0].role is role and holder[1].proven:
+        return (holder[0], True) if resident in (None, holder[0]) else duplicate
     if resident is None:
         return None
-    if resident.guest:  # its endpoint is ours, and proves nothing
+    if resident.guest or resident.role is not role:  # we host the endpoints of guests
         return duplicate
-    return (resident, False) if resident.role is applicant.role else duplicate
+    return resident, False
 
 
-def _again(applicant: Applicant, known: Entry, stay: Stay, *, proven: bool) -> Admission:
-    """Let an agent back in under its old id; only one that proved who it is may have moved."""
-    if proven and known.endpoint != applicant.meta.contact_endpoint:
-        return _admitted(applicant, known.agent_id, stay)
-    token = tokens.new_token(known.agent_id)
-    event = TokenIssued(
-        at=stay.begins,
-        agent_id=known.agent_id,
-        token_hash=tokens.token_hash(token),
-        expires=stay.ends,
-        proven=proven,
-    )
-    return Admission(known.agent_id, token, event)
+def _takes_part(entry: Entry, season: Season) -> bool:
+    """Whether a known agent has a place: a player that never answered has none once it began."""
+    began = season.stage is not Stage.REGISTRATION
+    return not began or entry.role is not Role.PLAYER or entry.agent_id in season.players
 
 
-def _no_room(
-    applicant: Applicant, roster: Roster, settings: LeagueSettings, *, started: bool
-) -> Refusal | None:
-    """Refuse a newcomer that comes too late, is one too many, or has somebody's name."""
-    if started:
-        reason = "Registration closed - league already started"
-        return Refusal(reason, ErrorCode.LATE_REGISTRATION)
-    peers = roster.of(applicant.role)
-    if applicant.role is Role.PLAYER and len(peers) >= settings.max_players:
+def _check_newcomer(application: Application, season: Season) -> Refusal | None:
+    """Refuse a new agent that comes too late, is one too many, or takes a name that is in use."""
+    role, meta, settings = _role_of(application), application.meta, season.settings
+    is_open = season.stage is Stage.REGISTRATION
+    if not is_open and (role is Role.PLAYER or season.stage is Stage.COMPLETED):
+        return TOO_LATE
+    peers = season.roster.present(role)
+    if role is Role.PLAYER and len(peers) >= settings.max_players:
         return Refusal("Maximum players reached", ErrorCode.NOT_ALLOWED)
     names = {peer.display_name.casefold() for peer in peers}
-    unique = settings.unique_names or applicant.spoken in OWN_NAMES
-    if unique and applicant.display_name.casefold() in names:
+    unique = settings.unique_names or _dialect_of(meta) in UNIQUE_NAME_VERSIONS
+    if unique and meta.display_name.strip().casefold() in names:
         return Refusal("Duplicate display name", ErrorCode.NOT_ALLOWED)
     return None
-
-
-def _admitted(applicant: Applicant, agent_id: str, stay: Stay) -> Admission:
-    token = tokens.new_token(agent_id)
-    event = AgentRegistered(
-        at=stay.begins,
-        role=applicant.role,
-        agent_id=agent_id,
-        display_name=applicant.display_name,
-        version=applicant.meta.version,
-        endpoint=applicant.meta.contact_endpoint,
-        game_types=list(applicant.meta.game_types),
-        token_hash=tokens.token_hash(token),
-        expires=stay.ends,
-        capacity=applicant.capacity,
-        guest=applicant.guest,
-        model=applicant.model,
-        dialect=applicant.dialect,
-    )
-    return Admission(agent_id, token, event)

@@ -1,138 +1,237 @@
-"""The messages in which the league tells everybody how things stand."""
+"""The notices to all agents (rounds, standings, the end): how they are made and sent."""
 
+import asyncio
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import cache, partial
 from itertools import accumulate
 from typing import Any
 
-from agent_league.agent import Agent
-from agent_league.league.season import Season
-from agent_league.protocol.rounds import (
-    AnnouncedMatch,
-    Champion,
-    FinalStanding,
-    LeagueCompleted,
-    RoundAnnouncement,
-    RoundCompleted,
-    RoundSummary,
-    StandingsUpdate,
-)
-from agent_league.store.events import ScheduledMatch
-from agent_league.tournament import Standing
+from msgspec import convert
+
+from agent_league.agent import log
+from agent_league.dialects.dialect import Outgoing, encode_message
+from agent_league.league.context import Context
+from agent_league.league.discipline import Discipline
+from agent_league.league.liveness import Liveness
+from agent_league.peers.outbox import Outbox, Urgency
+from agent_league.protocol import Notice, name, rounds, tokens
+from agent_league.protocol.failures import NoAnswerError
+from agent_league.protocol.play import GameOver
+from agent_league.protocol.results import make_game_result
+from agent_league.season.roster import AWAY
+from agent_league.store.events import Event, MatchEnded, MatchVoided, ScheduledMatch
 
 
 class Notices:
-    """Writes the season up, in the manager's name."""
+    """Makes notices about the season as it is now."""
 
-    def __init__(self, manager: Agent, season: Season) -> None:
-        self._manager = manager
-        self._season = season
-        self._league_id = season.settings.league_id
+    def __init__(self, context: Context) -> None:
+        self._envelope = context.envelope
+        self._season = context.season
+        self._league_id = context.season.settings.league_id
 
-    def round_opened(
-        self, round_id: int, matches: Sequence[ScheduledMatch], planned: Mapping[str, str]
-    ) -> RoundAnnouncement:
-        return RoundAnnouncement(
-            **self._manager.stamp(f"conv-round-{round_id}-announce"),
+    def make_round_announcement(
+        self, round_id: int, matches: Sequence[ScheduledMatch], referee_plan: Mapping[str, str]
+    ) -> rounds.RoundAnnouncement:
+        return rounds.RoundAnnouncement(
+            **self._envelope(f"conv-round-{round_id}-announce"),
             league_id=self._league_id,
             round_id=round_id,
-            matches=[self._announced(match, planned) for match in matches],
+            matches=[
+                rounds.AnnouncedMatch(
+                    match_id=match.match_id,
+                    game_type=self._season.settings.game_type,
+                    player_A_id=match.first,
+                    player_B_id=match.second,
+                    referee_endpoint=referee.endpoint if referee else "unassigned",
+                )
+                for match in matches
+                for referee in [self._season.roster.get(referee_plan.get(match.match_id, ""))]
+            ],
         )
 
-    def round_closed(self, round_id: int) -> RoundCompleted:
-        results = self._season.results_of(round_id)
-        statuses = [ended.status for ended in results]
+    def make_round_completed(self, round_id: int) -> rounds.RoundCompleted:
+        statuses = [ended.status for ended in self._season.results_of(round_id)]
         last = round_id >= self._season.total_rounds
-        return RoundCompleted(
-            **self._manager.stamp(f"conv-round-{round_id}-complete"),
+        return rounds.RoundCompleted(
+            **self._envelope(f"conv-round-{round_id}-complete"),
             league_id=self._league_id,
             round_id=round_id,
-            matches_completed=len(results),
+            matches_completed=len(statuses),
             next_round_id=None if last else round_id + 1,
-            summary=RoundSummary(
-                total_matches=len(results),
+            summary=rounds.RoundSummary(
+                total_matches=len(statuses),
                 wins=statuses.count("WIN"),
                 draws=statuses.count("DRAW"),
                 technical_losses=statuses.count("TECHNICAL_LOSS"),
             ),
         )
 
-    def table(self) -> StandingsUpdate:
+    def make_standings_update(self) -> rounds.StandingsUpdate:
         round_id = self._season.round_id
-        return StandingsUpdate(
-            **self._manager.stamp(f"conv-round-{round_id}-standings"),
+        return rounds.StandingsUpdate(
+            **self._envelope(f"conv-round-{round_id}-standings"),
             league_id=self._league_id,
             round_id=round_id,
             standings=self._season.standings(),
         )
 
-    def season_ended(self) -> LeagueCompleted:
+    def make_league_completed(self) -> rounds.LeagueCompleted:
         rows = self._season.standings()
-        places = [
-            FinalStanding(
-                rank=row.rank,
-                player_id=row.player_id,
-                display_name=row.display_name,
-                points=row.points,
-            )
-            for row in rows
-        ]
-        best = rows[0]
-        return LeagueCompleted(
-            **self._manager.stamp("conv-league-complete"),
+        return rounds.LeagueCompleted(
+            **self._envelope("conv-league-complete"),
             league_id=self._league_id,
             total_rounds=self._season.total_rounds,
             total_matches=self._season.played,
-            champion=Champion(
-                player_id=best.player_id, display_name=best.display_name, points=best.points
-            ),
-            final_standings=places,
+            champion=convert(rows[0], rounds.Champion, from_attributes=True),
+            final_standings=convert(rows, list[rounds.FinalStanding], from_attributes=True),
         )
 
-    def calendar(self) -> Callable[[], Mapping[str, Any]]:
-        """Return what tells the whole plan of the season, written out once, if anybody asks."""
-        return cache(self._calendar)
+    def make_game_over(self, ended: MatchEnded, player_id: str) -> GameOver:
+        """Return the notice about a match that had no referee, with the player's ticket."""
+        conversation = f"conv-{ended.match_id.lower()}-walkover"
+        keys = self._season.roster[player_id].keys
+        return GameOver(
+            **self._envelope(conversation),
+            auth_token=tokens.sign_for_any(keys, ended.match_id, conversation, player_id),
+            match_id=ended.match_id,
+            game_type=self._season.settings.game_type,
+            game_result=make_game_result(ended.result),
+        )
 
-    def _calendar(self) -> Mapping[str, Any]:
+    def make_calendar(self) -> Mapping[str, Any]:
+        """Return the whole schedule of the season."""
         season = self._season
-        rounds = range(1, season.total_rounds + 1)
         return {
             "total_rounds": season.total_rounds,
             "total_players": len(season.players),
             "game_type": season.settings.game_type,
             "schedule": {
                 number: [(m.match_id, m.first, m.second) for m in season.pairings(number)]
-                for number in rounds
+                for number in range(1, season.total_rounds + 1)
             },
         }
 
-    def levels(self) -> Callable[[], Mapping[str, Any]]:
-        """Return what tells the table as it is now, in which players who are level share a rank."""
+    def freeze_table(self) -> Callable[[], Mapping[str, Any]]:
+        """Return a function that writes the table as it is now; equal players share a rank."""
         levels = self._season.table.levels()
-        return cache(partial(self._ranked, levels))
 
-    def _ranked(self, levels: list[list[Standing]]) -> Mapping[str, Any]:
-        firsts = accumulate((len(level) for level in levels), initial=1)
-        return {
-            "standings": [
-                {
-                    "rank": rank,
-                    "player_id": row.player,
-                    "played": row.played,
-                    "wins": row.wins,
-                    "losses": row.losses,
-                }
+        def write_table() -> Mapping[str, Any]:
+            firsts = accumulate((len(level) for level in levels), initial=1)
+            rows = [
+                {"rank": rank, "player_id": row.player}
+                | {"played": row.played, "wins": row.wins, "losses": row.losses}
                 for rank, level in zip(firsts, levels, strict=False)
                 for row in level
             ]
+            return {"standings": rows}
+
+        return write_table
+
+
+def sign_notice(outgoing: Outgoing, league_id: str, keys: Sequence[str]) -> Outgoing:
+    """Return the notice, with a proof that it is the league's if an agent leaves because of it."""
+    if outgoing.kind is not rounds.LeagueCompleted:
+        return outgoing
+    proof = tokens.sign_for_any(keys, name(outgoing.kind), league_id)
+    return outgoing._replace(body=b'%b,"auth_token":"%b"}' % (outgoing.body[:-1], proof.encode()))
+
+
+class Broadcaster:
+    """Sends notices to the members of a league.
+
+    Each agent has its own queue, so that a slow one delays nobody.
+    """
+
+    def __init__(self, context: Context, liveness: Liveness, discipline: Discipline) -> None:
+        self._line = context.line
+        self._roster = context.season.roster
+        self._league_id = context.season.settings.league_id
+        self._liveness = liveness
+        self._discipline = discipline
+        self._outboxes: dict[str, Outbox] = {}
+
+    def tell(
+        self,
+        notice: Notice,
+        urgency: Urgency = Urgency.NEWS,
+        replaces: str | None = None,
+        aside: Callable[[], Mapping[str, Any]] | None = None,
+    ) -> Mapping[str, "asyncio.Future[None]"]:
+        """Queue *notice* for every agent of the roles that it is for, also for one that is away.
+
+        *aside* returns what other dialects add to it. The future of each agent is done when the
+        notice has reached it, or cannot any more.
+        """
+        outgoing = encode_message(notice)._replace(get_extras=cache(aside) if aside else None)
+        return {
+            entry.agent_id: self._outbox(entry.agent_id).put(outgoing, urgency, replaces)
+            for entry in self._roster.of(*notice.route.receiver)
         }
 
-    def _announced(self, match: ScheduledMatch, planned: Mapping[str, str]) -> AnnouncedMatch:
-        referee = self._season.roster.get(planned.get(match.match_id, ""))
-        return AnnouncedMatch(
-            match_id=match.match_id,
-            game_type=self._season.settings.game_type,
-            player_A_id=match.first,
-            player_B_id=match.second,
-            referee_endpoint=referee.endpoint if referee else "unassigned",
-        )
+    def tell_one(self, agent_id: str, notice: Notice) -> None:
+        """Queue *notice*, which belongs to a match, for one agent."""
+        self._outbox(agent_id).put(encode_message(notice), Urgency.GAME)
+
+    def _outbox(self, agent_id: str) -> Outbox:
+        if agent_id not in self._outboxes:
+            self._outboxes[agent_id] = Outbox(partial(self._send, agent_id))
+        return self._outboxes[agent_id]
+
+    async def drain(self, within: float) -> None:
+        """Wait until all notices are delivered, but not longer than *within*."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(within):
+                await asyncio.gather(*(box.wait_until_empty() for box in self._outboxes.values()))
+
+    def close(self) -> None:
+        for outbox in self._outboxes.values():
+            outbox.close()
+
+    async def _send(self, agent_id: str, outgoing: Outgoing) -> None:
+        entry = self._roster[agent_id]
+        signed = sign_notice(outgoing, self._league_id, entry.keys)
+        if entry.state in AWAY:  # it may listen all the same; if not, that has no consequences
+            with suppress(NoAnswerError):
+                await self._line(entry).send(signed)
+            return
+        try:
+            with self._discipline.watch(entry) as ledger:
+                await self._line(entry).send(signed, ledger=ledger)
+        except NoAnswerError as error:
+            log.warning("%s did not take a notice: %s", entry.agent_id, error)
+            self._liveness.note_untaken_notice(entry)
+
+
+class TableUpdates:
+    """Sends the table when it has changed, but not more often than the settings allow."""
+
+    def __init__(self, context: Context, broadcaster: Broadcaster, notices: Notices) -> None:
+        self._interval = context.season.settings.table_interval
+        self._broadcaster = broadcaster
+        self._notices = notices
+        self._sent_at = float("-inf")
+        self._timer: asyncio.TimerHandle | None = None
+        context.events.when_kept(MatchEnded, self._schedule)
+        context.events.when_kept(MatchVoided, self._schedule)
+
+    def send_pending(self) -> None:
+        """Send the update that is scheduled now, if there is one."""
+        if self._timer is not None:
+            self.close()
+            self._sent_at = asyncio.get_running_loop().time()
+            notice = self._notices.make_standings_update()
+            self._broadcaster.tell(notice, Urgency.TABLE, replaces="table")
+
+    def close(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _schedule(self, event: Event) -> None:
+        """Send the table at once, or, if it was sent just now, a moment later."""
+        if self._timer is None:
+            loop = asyncio.get_running_loop()
+            due = max(loop.time(), self._sent_at + self._interval)
+            self._timer = loop.call_at(due, self.send_pending)

@@ -1,211 +1,243 @@
-"""What the organiser of a league may do, and nobody else."""
+"""The orders of the organiser, which nobody else may give."""
 
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from datetime import timedelta
 from typing import TypeAlias
 
-from agent_league.agent import Agent
-from agent_league.clock import written
-from agent_league.league import answers
-from agent_league.league.conductor import Conductor, seeded
-from agent_league.league.season import Season, Stage
-from agent_league.mcp.tools import Called, Caller, Schema, ToolCard
+from agent_league.clock import format_time
+from agent_league.league.context import Context
+from agent_league.league.organiser_tools import CARDS, MAX_TEXT
+from agent_league.league.season_runner import SeasonRunner, sort_for_draw
+from agent_league.league.stepping import Stepping
+from agent_league.offer import Caller, ToolCard, ToolHandler
 from agent_league.protocol import Acknowledgement, ErrorCode, ProtocolError, Role, tokens
-from agent_league.store import EventLog
-from agent_league.store.events import (
-    LeagueContinued,
-    LeaguePaused,
-    MatchVoided,
-    OrganiserAppointed,
-)
-from agent_league.tournament import Pairing, round_robin, total_rounds
-from agent_league.transport.endpoint import Result
+from agent_league.protocol.message import Result
+from agent_league.season import answers
+from agent_league.season.roster import Entry, Lifecycle
+from agent_league.season.season import Stage, parse_match_id
+from agent_league.store import events
+from agent_league.tournament.formats import round_robin, total_rounds
 from agent_league.vocabulary import Json
 
-Ordered: TypeAlias = Callable[[dict[str, Json]], Result | Awaitable[Result]]
+Arguments: TypeAlias = dict[str, Json]
+Command: TypeAlias = Callable[[Arguments], Result | Awaitable[Result]]
 
-_TOKEN = {
-    "type": "string",
-    "description": "The organiser's token, unless it comes as Authorization: Bearer.",
-}
-_ALONE: Schema = {"type": "object", "properties": {"auth_token": _TOKEN}}
-_DONE: Schema = {
-    "type": "object",
-    "properties": {"status": {"const": "ok"}, "note": {"type": "string"}},
-    "required": ["status"],
-}
-_SCHEDULE: Schema = {
-    "type": "object",
-    "properties": {"final": {"type": "boolean"}, "rounds": {"type": "array"}},
-    "required": ["final", "rounds"],
-}
-_VOIDING: Schema = {
-    "type": "object",
-    "properties": {
-        "match_id": {"type": "string", "description": "As R1M1."},
-        "reason": {"type": "string", "minLength": 1, "maxLength": 500},
-        "auth_token": _TOKEN,
-    },
-    "required": ["match_id", "reason"],
-}
-_ONLY = " Only for the organiser, with the organiser's token."
+GROUND = "organiser"
+"""The ground of a disqualification that no rule demands."""
 
 
 class Organiser:
-    """Carries out what the holder of the organiser's token orders."""
+    """Carries out the commands of whoever holds the organiser's token."""
 
-    def __init__(
-        self, manager: Agent, season: Season, events: EventLog, conductor: Conductor
-    ) -> None:
-        self._manager, self._season = manager, season
-        self._events, self._conductor = events, conductor
+    def __init__(self, context: Context, season_runner: SeasonRunner) -> None:
+        self._now, self._clock, self._events = context.now, context.clock, context.events
+        self._season = context.season
+        self._season_runner = season_runner
+        self._stepping = Stepping(context, season_runner.dispatcher)
 
     def cards(self) -> Sequence[ToolCard]:
-        course = {
-            "start_league": (
-                self._start,
-                (
-                    "Close registration and begin with the players that are there. Fails if they "
-                    "are too few; does nothing if the league has begun."
-                ),
-            ),
-            "pause_league": (
-                self._pause,
-                "Let no further match begin; those that are being played are played to the end.",
-            ),
-            "resume_league": (self._continue, "Let matches begin again after a pause."),
+        commands: Mapping[str, Command] = {
+            "create_schedule": self._create_schedule,
+            "start_league": self._start,
+            "pause_league": self._pause,
+            "resume_league": lambda arguments: self._set_paused(paused=False),
+            "void_match": self._void,
+            "replay_match": self._replay,
+            "disqualify_agent": self._disqualify,
+            "reinstate_agent": self._reinstate,
+            "announce": self._announce,
+            "rotate_token": self._rotate_token,
+            "play_by_hand": lambda asked: self._stepping.choose(_read_text(asked, "match_id")),
+            "get_order": lambda asked: self._stepping.show_order(_read_text(asked, "match_id")),
+            "step_match": lambda asked: self._stepping.step(_read_text(asked, "match_id")),
         }
-        return (
-            self._schedule_card(),
-            *(self._course_card(name, *order) for name, order in course.items()),
-            self._void_card(),
-        )
+        return [
+            card(name=name, call=self._require_organiser(name, commands[name]))
+            for name, card in CARDS.items()
+        ]
 
-    def _course_card(self, name: str, order: Ordered, description: str) -> ToolCard:
-        return ToolCard(
-            name=name,
-            title=name.replace("_", " ").capitalize(),
-            description=description + _ONLY,
-            call=self._only(name, order),
-            input_schema=_ALONE,
-            output_schema=_DONE,
-            idempotent=True,
-        )
-
-    def _schedule_card(self) -> ToolCard:
-        return ToolCard(
-            name="create_schedule",
-            title="Draw up the schedule",
-            description="Who meets whom, round by round. Before the league has started it is "
-            "drawn for the players that are registered now, and changes with each that joins; "
-            "start_league makes it final. Changes nothing by itself." + _ONLY,
-            call=self._only("create_schedule", self._create_schedule),
-            input_schema=_ALONE,
-            output_schema=_SCHEDULE,
-            read_only=True,
-        )
-
-    def _void_card(self) -> ToolCard:
-        return ToolCard(
-            name="void_match",
-            title="Void a match",
-            description="Take the result of a match out of the standings, for good. The match "
-            "is not played again, and stays in the record with the reason." + _ONLY,
-            call=self._only("void_match", self._void),
-            input_schema=_VOIDING,
-            output_schema=_DONE,
-            destructive=True,
-            idempotent=True,
-        )
-
-    def _only(self, name: str, order: Ordered) -> Called:
-        def call(arguments: dict[str, Json], caller: Caller) -> Result | Awaitable[Result]:
-            token = arguments.get("auth_token", caller.token)
-            self._check(token if isinstance(token, str) else None, name)
-            return order(arguments)
+    def _require_organiser(self, name: str, command: Command) -> ToolHandler:
+        async def call(arguments: Arguments, caller: Caller) -> Result:
+            token = caller.choose_token(arguments)
+            if not isinstance(token, str):
+                detail = "auth_token: only the organiser may do this, with the organiser's token"
+                raise ProtocolError(ErrorCode.AUTH_TOKEN_MISSING, detail, about=name)
+            if not self.holds(token):
+                detail = "auth_token: this is not the organiser's token"
+                raise ProtocolError(ErrorCode.AUTH_TOKEN_INVALID, detail, about=name)
+            try:
+                result = command(arguments)
+                return await result if isinstance(result, Awaitable) else result
+            except ProtocolError as error:
+                raise ProtocolError(error.code, error.detail, about=name) from None
 
         return call
 
-    def _check(self, token: str | None, about: str) -> None:
-        if token is None:
-            detail = "auth_token: only the organiser may do this, with the organiser's token"
-            raise ProtocolError(ErrorCode.AUTH_TOKEN_MISSING, detail, about=about)
-        if not tokens.same(tokens.token_hash(token), self._season.organiser or ""):
-            detail = "auth_token: this is not the organiser's token"
-            raise ProtocolError(ErrorCode.AUTH_TOKEN_INVALID, detail, about=about)
+    def holds(self, token: str) -> bool:
+        """Whether *token* is the organiser's."""
+        return tokens.is_same_secret(tokens.hash_token(token), self._season.organiser or "")
 
     async def appoint(self) -> str:
-        """Return a new token for the organiser; only its hash is kept, and no earlier one counts."""
+        """Return a new token for the organiser; earlier tokens become invalid. Only its hash is kept."""
         token = tokens.new_token("organiser")
-        digest = tokens.token_hash(token)
-        await self._events.append(OrganiserAppointed(at=self._now(), token_hash=digest))
+        digest = tokens.hash_token(token)
+        await self._events.append(events.OrganiserAppointed(at=self._now(), token_hash=digest))
         return token
 
-    def _create_schedule(self, arguments: dict[str, Json]) -> Result:
+    def _create_schedule(self, arguments: Arguments) -> Result:
         season = self._season
         if season.players:
-            return {"final": True, **answers.schedule(season, {})}
-        drawn = seeded(entry.agent_id for entry in season.roster.of(Role.PLAYER))
+            return {"final": True, **answers.schedule(season)}
+        players = sort_for_draw(entry.agent_id for entry in season.roster.of(Role.PLAYER))
         legs = season.settings.legs
         rounds: list[Json] = [
-            {"round_id": number + 1, "matches": _pairs(round_robin(drawn, number, legs))}
-            for number in range(total_rounds(len(drawn), legs))
+            {
+                "round_id": number + 1,
+                "matches": [
+                    {"player_A_id": first, "player_B_id": second}
+                    for first, second in round_robin(players, number, legs)
+                ],
+            }
+            for number in range(total_rounds(len(players), legs))
         ]
         return {"final": False, "rounds": rounds}
 
-    def _start(self, arguments: dict[str, Json]) -> Result:
+    def _start(self, arguments: Arguments) -> Result:
         if self._season.stage is not Stage.REGISTRATION:
             return Acknowledgement(note="the league has begun")
-        if not self._conductor.start_now():
+        if not self._season_runner.start_now():
             needed = self._season.settings.min_players
-            detail = f"a league takes at least {needed} players"
-            raise ProtocolError(ErrorCode.NOT_ALLOWED, detail, about="start_league")
+            here = len(self._season.roster.present(Role.PLAYER))
+            raise _refuse(f"a league takes at least {needed} players, and {here} take part")
         return Acknowledgement()
 
-    async def _pause(self, arguments: dict[str, Json]) -> Result:
-        if not self._season.paused:
-            await self._events.append(LeaguePaused(at=self._now()))
-            self._conductor.pause_changed()
+    def _pause(self, arguments: Arguments) -> Awaitable[Result]:
+        paused = arguments.get("paused", True)
+        if not isinstance(paused, bool):
+            raise ProtocolError(ErrorCode.INVALID_FIELD_VALUE, "paused: expected true or false")
+        return self._set_paused(paused=paused)
+
+    async def _set_paused(self, *, paused: bool) -> Result:
+        if self._season.paused != paused:
+            kind = events.LeaguePaused if paused else events.LeagueContinued
+            await self._events.append(kind(at=self._now()))
         return Acknowledgement()
 
-    async def _continue(self, arguments: dict[str, Json]) -> Result:
-        if self._season.paused:
-            await self._events.append(LeagueContinued(at=self._now()))
-            self._conductor.pause_changed()
-        return Acknowledgement()
-
-    async def _void(self, arguments: dict[str, Json]) -> Result:
-        match_id, why = str(arguments.get("match_id")), str(arguments.get("reason") or "")[:500]
+    async def _void(self, arguments: Arguments) -> Result:
+        match_id, why = _read_text(arguments, "match_id"), _read_text(arguments, "reason")
         if match_id in self._season.voided:
             return Acknowledgement(match_id=match_id, note="already void")
-        ended = self._season.results.get(match_id)
-        if ended is None or not why or self._season.stage is Stage.COMPLETED:
-            raise self._not_voidable(match_id, why)
-        event = MatchVoided(
+        await self._void_result(match_id, why)
+        return Acknowledgement(match_id=match_id)
+
+    async def _void_result(self, match_id: str, why: str) -> None:
+        self._require_running()
+        result = self._season.find_result(match_id)
+        place = parse_match_id(match_id)
+        if result is None or place is None:
+            detail = f"match_id: there is no result of {match_id[:40]!r}"
+            raise ProtocolError(ErrorCode.MATCH_ID_MISMATCH, detail)
+        event = events.MatchVoided(
             at=self._now(),
             match_id=match_id,
-            round_id=ended.round_id,
-            players=ended.players,
-            winner=ended.winner,
-            technical_losses=ended.technical_losses,
+            round_id=place[0],
+            players=list(result.players),
+            winner=result.winner,
+            technical_losses=list(result.forfeits),
             why=why,
         )
         await self._events.append(event)
-        self._conductor.standings_changed()
-        return Acknowledgement(match_id=match_id)
 
-    def _not_voidable(self, match_id: str, why: str) -> ProtocolError:
+    async def _replay(self, arguments: Arguments) -> Result:
+        match_id, why = _read_text(arguments, "match_id"), _read_text(arguments, "reason")
+        season = self._season
+        if replay := season.find_replay(match_id):
+            return Acknowledgement(match_id=replay, note=f"already played again as {replay}")
+        if match_id not in season.voided:
+            await self._void_result(match_id, why)
+        self._require_running()
+        round_id, number = parse_match_id(match_id) or (0, 0)
+        matches = season.pairings(round_id)
+        first, second = matches[number - 1].first, matches[number - 1].second
+        replay = f"R{round_id}M{len(matches) + 1}"
+        added = events.MatchAdded(
+            at=self._now(),
+            match_id=replay,
+            round_id=round_id,
+            first=first,
+            second=second,
+            replaces=match_id,
+        )
+        await self._events.append(added)
+        return Acknowledgement(match_id=replay, note=f"{match_id} is played again as {replay}")
+
+    def _require_running(self) -> None:
         if self._season.stage is Stage.COMPLETED:
-            detail = "the league is over, and everybody was told how it ended"
-            return ProtocolError(ErrorCode.NOT_ALLOWED, detail, about="void_match")
-        if not why:
-            detail = "reason: a required field is missing"
-            return ProtocolError(ErrorCode.MISSING_REQUIRED_FIELD, detail, about="void_match")
-        detail = f"match_id: there is no result of {match_id[:40]!r} at hand"
-        return ProtocolError(ErrorCode.MATCH_ID_MISMATCH, detail, about="void_match")
+            raise _refuse("the league is over, and its result has been sent to everybody")
 
-    def _now(self) -> str:
-        return written(self._manager.clock())
+    async def _disqualify(self, arguments: Arguments) -> Result:
+        entry, why = self._find_agent(arguments), _read_text(arguments, "reason")
+        if entry.state is Lifecycle.DISQUALIFIED:
+            return Acknowledgement(note=f"{entry.agent_id} is disqualified already")
+        self._require_running()
+        referees = self._season.roster.present(Role.REFEREE)
+        if [one.agent_id for one in referees] == [entry.agent_id]:
+            raise _refuse(f"{entry.agent_id} is the only referee: nobody could lead a match")
+        event = events.AgentDisqualified(
+            at=self._now(), agent_id=entry.agent_id, ground=GROUND, why=why
+        )
+        await self._events.append(event)
+        return Acknowledgement()
+
+    async def _reinstate(self, arguments: Arguments) -> Result:
+        entry = self._find_agent(arguments)
+        if entry.state is not Lifecycle.DISQUALIFIED:
+            return Acknowledgement(note=f"{entry.agent_id} is not disqualified")
+        self._require_running()
+        event = events.AgentReinstated(at=self._now(), agent_id=entry.agent_id)
+        await self._events.append(event)
+        return Acknowledgement()
+
+    async def _announce(self, arguments: Arguments) -> Result:
+        text = "".join(
+            char if char.isprintable() else " " for char in _read_text(arguments, "text")
+        )
+        await self._events.append(events.AnnouncementMade(at=self._now(), text=text))
+        return Acknowledgement()
+
+    async def _rotate_token(self, arguments: Arguments) -> Result:
+        agent_id = self._find_agent(arguments).agent_id
+        token = tokens.new_token(agent_id)
+        lifetime = timedelta(hours=self._season.settings.token_hours)
+        event = events.TokenReplaced(
+            at=self._now(),
+            agent_id=agent_id,
+            token_hash=tokens.hash_token(token),
+            expires=format_time(self._clock() + lifetime),
+        )
+        await self._events.append(event)
+        return {"agent_id": agent_id, "auth_token": token, "expires": event.expires}
+
+    def _find_agent(self, arguments: Arguments) -> Entry:
+        agent_id = _read_text(arguments, "agent_id")
+        entry = self._season.roster.get(agent_id)
+        if entry is None:
+            detail = f"agent_id: nobody is registered as {agent_id[:40]!r}"
+            raise ProtocolError(ErrorCode.PLAYER_NOT_REGISTERED, detail)
+        return entry
 
 
-def _pairs(pairings: Iterable[Pairing]) -> list[Json]:
-    return [{"player_A_id": first, "player_B_id": second} for first, second in pairings]
+def _read_text(arguments: Arguments, name: str) -> str:
+    """Return an argument that must be there, shortened, or raise `ProtocolError`."""
+    value = arguments.get(name)
+    if value is None or value == "":
+        detail = f"{name}: a required field is missing"
+        raise ProtocolError(ErrorCode.MISSING_REQUIRED_FIELD, detail)
+    if not isinstance(value, str):
+        detail = f"{name}: expected a text"
+        raise ProtocolError(ErrorCode.INVALID_FIELD_VALUE, detail)
+    return value[:MAX_TEXT]
+
+
+def _refuse(detail: str) -> ProtocolError:
+    return ProtocolError(ErrorCode.NOT_ALLOWED, detail)

@@ -1,8 +1,18 @@
-"""The player: perceives, decides, acts, remembers."""
+"""The player: sensors, a decision model, actuators; and the relay, which plays for another agent."""
 
 from agent_league.player.brain import Brain, NoSuchStrategyError, load_brain
 from agent_league.player.player import Player
-from agent_league.player.sensors import Played, Turn
-from agent_league.player.stand_in import StandIn
+from agent_league.player.relay import Relay, RemoteSession
+from agent_league.player.sensors import FinishedMatch, MoveCall, Turn
 
-__all__ = ["Brain", "NoSuchStrategyError", "Played", "Player", "StandIn", "Turn", "load_brain"]
+__all__ = [
+    "Brain",
+    "FinishedMatch",
+    "MoveCall",
+    "NoSuchStrategyError",
+    "Player",
+    "Relay",
+    "RemoteSession",
+    "Turn",
+    "load_brain",
+]

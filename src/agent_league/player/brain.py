@@ -1,8 +1,9 @@
-"""A player's strategy, by its name or from somebody's own file."""
+"""The strategy of a player, loaded by its name or from a file."""
 
 import importlib.util
 from dataclasses import dataclass
 from pathlib import Path
+from traceback import extract_tb
 
 from agent_league.protocol import LeagueError
 from agent_league.strategy import STRATEGIES, Strategy
@@ -10,7 +11,7 @@ from agent_league.strategy import STRATEGIES, Strategy
 
 @dataclass(frozen=True)
 class Brain:
-    """A strategy, and whether it may be trusted to answer at once and without fail."""
+    """A strategy, and whether we trust it to answer at once and never to fail."""
 
     strategy: Strategy
     name: str
@@ -18,31 +19,43 @@ class Brain:
 
 
 class NoSuchStrategyError(LeagueError):
-    """Nothing goes by that name, or the file does not hold a strategy."""
+    """No strategy has that name, or the file does not hold one."""
+
+
+def describe_failure(error: BaseException) -> str:
+    """Return what a file of the user raised, and at which of its lines."""
+    frames = [frame for frame in extract_tb(error.__traceback__) if not _is_ours(frame.filename)]
+    if not frames:
+        return repr(error)
+    file = frames[0].filename  # what it calls may be deep in other files
+    line = [frame.lineno for frame in frames if frame.filename == file][-1]
+    return f"{error!r} at {Path(file).name}:{line}"
+
+
+def _is_ours(file: str) -> bool:
+    return Path(__file__).parents[1] in Path(file).parents or file.startswith("<frozen ")
 
 
 def load_brain(name: str) -> Brain:
     """Return the strategy called *name*; a name that ends in .py is a file."""
     if name.endswith(".py"):
-        return _from_file(Path(name))
+        return _load_file(Path(name))
     if name not in STRATEGIES:
         raise NoSuchStrategyError(f"there is no strategy {name!r}; known: {', '.join(STRATEGIES)}")
-    return Brain(STRATEGIES[name], name, trusted=_is_ours(name))
+    strategy = STRATEGIES[name]
+    is_ours = strategy.__module__.startswith("agent_league.strategies.")
+    return Brain(strategy, name, trusted=is_ours)
 
 
-def _is_ours(name: str) -> bool:
-    return STRATEGIES[name].__module__.startswith("agent_league.strategies.")
-
-
-def _from_file(path: Path) -> Brain:
+def _load_file(path: Path) -> Brain:
     spec = importlib.util.spec_from_file_location(path.stem, path)
     if spec is None or spec.loader is None or not path.is_file():
         raise NoSuchStrategyError(f"there is no file {path}")
     module = importlib.util.module_from_spec(spec)
     try:
         spec.loader.exec_module(module)
-    except (Exception, SystemExit) as error:  # a stranger's file may raise anything
-        raise NoSuchStrategyError(f"{path} cannot be loaded: {error!r}") from error
+    except (Exception, SystemExit) as error:  # a file of the user may raise anything
+        raise NoSuchStrategyError(f"{path} cannot be loaded: {describe_failure(error)}") from error
     strategy = getattr(module, "strategy", None)
     if not callable(strategy):
         raise NoSuchStrategyError(f"{path} has no function called 'strategy'")

@@ -1,78 +1,73 @@
-"""How a player decides: its strategy, fed by what it remembers of its opponents."""
+"""The decision model of a player: its strategy, and its memory of opponents."""
 
 import asyncio
 import inspect
-import logging
 import threading
-from collections import defaultdict
 from collections.abc import Awaitable, Callable
+from concurrent.futures import Future
+from functools import partial
 from random import Random
-from typing import cast
 
-from agent_league.player.brain import Brain
-from agent_league.player.sensors import Played, Turn
+from agent_league.agent_log import log
+from agent_league.player.brain import Brain, describe_failure
+from agent_league.player.sensors import FinishedMatch, Turn
 from agent_league.protocol import LeagueError
 from agent_league.strategy import Situation, Strategy
 from agent_league.vocabulary import Json
 
-log = logging.getLogger("agent_league")
-
 
 class OpponentModel:
-    """What opponents did against this player, oldest first."""
+    """The moves of earlier matches, oldest first."""
 
     def __init__(self) -> None:
         self.mine: list[Json] = []
         self.everyone: list[Json] = []
-        self._of: dict[str | None, list[Json]] = defaultdict(list)
+        self.by_opponent: dict[str | None, list[Json]] = {}
 
-    def learn(self, played: Played) -> None:
+    def learn(self, played: FinishedMatch) -> None:
         if played.mine is not None:
             self.mine.append(played.mine)
         if played.theirs is not None:
             self.everyone.append(played.theirs)
-            self._of[played.opponent].append(played.theirs)
-
-    def moves_of(self, opponent: str | None) -> list[Json]:
-        return self._of.get(opponent, [])
+            self.by_opponent.setdefault(played.opponent, []).append(played.theirs)
 
 
 class DecisionModel:
-    """Turns a turn into a legal move, whatever the strategy does."""
+    """Chooses a legal move for a turn, whatever the strategy does."""
 
     def __init__(
         self, brain: Brain, seed: str | None = None, warn: Callable[[str], None] = log.warning
     ) -> None:
         self.opponents = OpponentModel()
         self.fallbacks = 0
-        """How often the strategy did not come up with a legal move."""
+        """How often a random move replaced that of the strategy."""
         self._brain = brain
         self._seed = seed
         self._warn = warn
 
     def decide(self, turn: Turn, budget: float) -> Json | Awaitable[Json]:
         """Return a move within *budget* seconds; at once if the strategy is one of ours."""
-        situation = self._situation(turn)
+        situation = self._make_situation(turn)
         if self._brain.trusted:
             return self._brain.strategy(situation)
         return self._decide_carefully(situation, budget)
 
-    def _situation(self, turn: Turn) -> Situation:
+    def _make_situation(self, turn: Turn) -> Situation:
         rng = Random(f"{self._seed}|{turn.match_id}") if self._seed is not None else Random()
         return Situation(
             view=turn.view,
             legal=turn.legal,
             rng=rng,
             mine=self.opponents.mine,
-            theirs=self.opponents.moves_of(turn.opponent),
+            theirs=self.opponents.by_opponent.get(turn.opponent, ()),
             everyone=self.opponents.everyone,
         )
 
     async def _decide_carefully(self, situation: Situation, budget: float) -> Json:
-        thinking = asyncio.ensure_future(_thought(self._brain.strategy, situation))
+        thinking = asyncio.ensure_future(_think(self._brain.strategy, situation))
         await asyncio.wait({thinking}, timeout=budget)
         if not thinking.done():
-            thinking.add_done_callback(_forgotten)
+            thinking.add_done_callback(lambda late: late.cancelled() or late.exception())
             thinking.cancel()
             return self._fall_back(situation, f"thought for more than {budget:.1f} s")
         if error := thinking.exception():
@@ -89,48 +84,35 @@ class DecisionModel:
 
 
 class StrategyError(LeagueError):
-    """What a strategy raised, in words; whatever it was, it is the strategy's failure."""
+    """The strategy raised an exception; the text says which, and where."""
 
 
-def _forgotten(thinking: "asyncio.Future[Json]") -> None:
-    """Take no further interest in what *thinking* comes to."""
-    if not thinking.cancelled():
-        thinking.exception()
-
-
-async def _thought(strategy: Strategy, situation: Situation) -> Json:
-    """Return what *strategy* chooses, without ever holding up the event loop."""
-    called = getattr(strategy, "__call__", strategy)  # noqa: B004 - an object may be a strategy too
-    if inspect.iscoroutinefunction(strategy) or inspect.iscoroutinefunction(called):
-        return await _guarded(cast("Awaitable[Json]", strategy(situation)))
-    result = await _in_thread(lambda: strategy(situation))
-    return await _guarded(result) if inspect.isawaitable(result) else result
-
-
-async def _guarded(thinking: Awaitable[Json]) -> Json:
+async def _think(strategy: Strategy, situation: Situation) -> Json:
+    """Return what *strategy* chooses, without blocking the event loop, or raise `StrategyError`."""
+    call_method = getattr(strategy, "__call__", strategy)  # noqa: B004 - an object may be a strategy too
+    is_async = inspect.iscoroutinefunction(strategy) or inspect.iscoroutinefunction(call_method)
+    think = partial(strategy, situation)
+    thought = think() if is_async else await _run_in_thread(think)
     try:
-        return await thinking
-    except BaseException as error:  # noqa: BLE001 - even SystemExit must not end the player
-        raise StrategyError(repr(error)) from None
+        return await thought if inspect.isawaitable(thought) else thought
+    except BaseException as error:
+        task = asyncio.current_task()
+        if task is not None and task.cancelling():  # the player ends, or waits no longer
+            raise
+        # Not even SystemExit ends the player.
+        raise StrategyError(describe_failure(error)) from None
 
 
-def _in_thread(work: Callable[[], Json]) -> Awaitable[Json]:
-    """Run *work* in a thread of its own: one that never ends keeps nobody from leaving."""
-    loop = asyncio.get_running_loop()
-    done: asyncio.Future[Json] = loop.create_future()
-
-    def settle(result: Json, error: StrategyError | None) -> None:
-        if not done.done():
-            done.set_exception(error) if error else done.set_result(result)
+def _run_in_thread(work: Callable[[], Json]) -> Awaitable[Json]:
+    """Run *work* in a daemon thread, which cannot keep the process from ending."""
+    done: Future[Json] = Future()
+    done.set_running_or_notify_cancel()
 
     def run() -> None:
-        outcome: tuple[Json, StrategyError | None]
         try:
-            outcome = (work(), None)
+            done.set_result(work())
         except BaseException as error:  # noqa: BLE001 - even SystemExit must not end the player
-            outcome = (None, StrategyError(repr(error)))
-        if not loop.is_closed():
-            loop.call_soon_threadsafe(settle, *outcome)
+            done.set_exception(StrategyError(describe_failure(error)))
 
     threading.Thread(target=run, daemon=True, name="strategy").start()
-    return done
+    return asyncio.wrap_future(done)

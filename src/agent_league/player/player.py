@@ -2,47 +2,33 @@
 
 import inspect
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from dataclasses import replace
 from typing import Any
 
 import msgspec
 
-from agent_league.agent import Member, Wire, host_of, taken
-from agent_league.mcp.offer import Offer, Resource
-from agent_league.mcp.rules import rules_resources
+from agent_league.http.exchange import Wire
+from agent_league.member import Member, acknowledge
+from agent_league.offer import Offer, Resource
+from agent_league.peers.endpoint import Handler
 from agent_league.player.actuators import make_move, take_seat
 from agent_league.player.brain import Brain
 from agent_league.player.decision import DecisionModel
-from agent_league.player.sensors import Played, Turn, perceive_result, perceive_turn
-from agent_league.protocol import Acknowledgement, Message, Role
-from agent_league.protocol.complaints import GameComplaint, LeagueComplaint
-from agent_league.protocol.play import (
-    GameMoveCall,
-    GameMoveReply,
-    GameOver,
-    Invitation,
-    JoinAck,
-    ParityCall,
-    ParityReply,
+from agent_league.player.sensors import (
+    FinishedMatch,
+    MoveCall,
+    Turn,
+    perceive_result,
+    perceive_turn,
 )
-from agent_league.protocol.queries import Query, QueryAnswer, QueryType
-from agent_league.protocol.registration import PlayerMeta, RegisterPlayer
-from agent_league.protocol.rounds import (
-    LeagueCompleted,
-    RoundAnnouncement,
-    RoundCompleted,
-    StandingRow,
-    StandingsUpdate,
-)
-from agent_league.transport.endpoint import Handler
+from agent_league.player.trust import RefereeCheck
+from agent_league.protocol import Acknowledgement, Message, Role, play, rounds
+from agent_league.protocol.error_messages import GameErrorMessage, LeagueErrorMessage
+from agent_league.protocol.registration import PlayerMeta
+from agent_league.serving.game_rules import rules_resources
 from agent_league.vocabulary import Json
 
 THINKING_SHARE = 0.8
-"""How much of the time until the deadline is for thinking; the rest is for the way back."""
-
-
-def _unnoted(played: Played) -> None:
-    """Keep no note of a match."""
+"""The part of the time until the deadline that the strategy may use; the rest is for the reply."""
 
 
 class Player(Member):
@@ -61,122 +47,98 @@ class Player(Member):
         seed: str | None = None,
         **options: Any,
     ) -> None:
-        super().__init__(name, wire, league_url, **options)
+        super().__init__(name, wire, league_url, meta=meta, **options)
         self.decision = DecisionModel(
-            brain, None if seed is None else f"{seed}|{name}", warn=self._fell_back
+            brain,
+            None if seed is None else f"{seed}|{name}",
+            warn=lambda why: self.agent_log.warn("STRATEGY_FAILED", f"{self.name}: {why}"),
         )
-        self.history: dict[str, Played] = {}
-        self.noted: Callable[[Played], None] = _unnoted
-        """Told of each match that this player learns the end of, so that it can be kept."""
-        self.standings: list[StandingRow] = []
-        self._meta = meta
+        self.history: dict[str, FinishedMatch] = {}
+        self.save_match: Callable[[FinishedMatch], None] = lambda played: None
+        """Called with each finished match, so that it can be kept."""
+        self.standings: list[rounds.StandingRow] = []
+        self._referee_check = RefereeCheck(self)
         self._moves: dict[str, dict[bytes, Json]] = {}
-        """Moves already made, so that a call that comes twice is answered the same."""
+        """Moves already made, so that a repeated call gets the same answer."""
 
     def handlers(self) -> Mapping[type[Message], Handler]:
+        guard = self._referee_check.guard
         return {
-            Invitation: self.invited,
-            ParityCall: self.choose,
-            GameMoveCall: self.choose,
-            GameOver: self.match_over,
-            GameComplaint: self.complained,
-            LeagueComplaint: self.complained,
-            RoundAnnouncement: taken,
-            RoundCompleted: taken,
-            StandingsUpdate: self.table_changed,
-            LeagueCompleted: self.league_over,
+            play.Invitation: guard(self.answer_invitation),
+            play.ParityCall: guard(self.choose),
+            play.GameMoveCall: guard(self.choose),
+            play.GameOver: guard(self.on_match_over),
+            GameErrorMessage: self.on_error_message,
+            LeagueErrorMessage: self.on_error_message,
+            rounds.RoundAnnouncement: self.on_announcement,
+            rounds.RoundCompleted: acknowledge,
+            rounds.StandingsUpdate: self.on_standings_update,
+            rounds.LeagueCompleted: self.on_league_over,
         }
 
     def about(self) -> dict[str, Json]:
         record = {"played": len(self.history), "fallback_moves": self.decision.fallbacks}
-        return {**super().about(), "display_name": self._meta.display_name, **record}
+        return {**super().about(), "display_name": self.meta.display_name, **record}
 
     def offer(self) -> Offer:
         record = Resource(
             uri="player://record",
             name="record",
-            description="The matches that this player has learned the end of.",
+            description="The finished matches of this player.",
             read=lambda: msgspec.to_builtins(list(self.history.values())),
         )
-        return replace(
-            super().offer(),
+        return Offer(
             instructions="This is a player of a league. Referees call it: "
             "handle_game_invitation, then choose_parity or choose_move, then notify_match_result.",
-            resources=(record, *rules_resources(self._meta.game_types)),
+            resources=(record, *rules_resources(self.meta.game_types)),
         )
 
-    def host_names(self) -> frozenset[str]:
-        return host_of(self._meta.contact_endpoint)
-
-    def application(self) -> RegisterPlayer:
-        stamp = self.stamp(f"conv-{self.name.lower()}-reg")
-        return RegisterPlayer(
-            **stamp,
-            auth_token=self.token,
-            league_id=self.league_id,
-            player_meta=self._meta,
-        )
-
-    async def query(self, query_type: QueryType, **params: Json) -> QueryAnswer:
-        """Ask the league one of its four questions."""
-        question = Query(
-            **self.stamp(f"conv-{self.name.lower()}-query"),
-            auth_token=self.token,
-            league_id=self.league_id or "",
-            query_type=query_type,
-            query_params=params,
-        )
-        return await self.line(self.league_url).ask(question)
-
-    def invited(self, invitation: Invitation) -> JoinAck:
-        plays = invitation.game_type in self._meta.game_types
+    def answer_invitation(self, invitation: play.Invitation) -> play.JoinAck:
+        plays = invitation.game_type in self.meta.game_types
         return take_seat(self, invitation, accept=plays)
 
-    def choose(
-        self, call: ParityCall | GameMoveCall
-    ) -> ParityReply | GameMoveReply | Awaitable[ParityReply | GameMoveReply]:
+    def choose(self, call: MoveCall) -> play.MoveReply | Awaitable[play.MoveReply]:
         turn = perceive_turn(call)
-        made = self._moves.setdefault(turn.match_id, {})
+        moves = self._moves.setdefault(turn.match_id, {})
         key = msgspec.json.encode(turn.view)
-        if key in made:
-            return make_move(self, call, made[key])
+        if key in moves:
+            return make_move(self, call, moves[key])
         move = self.decide(call, turn)
-        if inspect.isawaitable(move):
-            return self._choose_later(call, move, key)
-        made[key] = move
-        return make_move(self, call, move)
+        if not inspect.isawaitable(move):
+            moves[key] = move
+            return make_move(self, call, move)
 
-    def decide(self, call: ParityCall | GameMoveCall, turn: Turn) -> Json | Awaitable[Json]:
-        """Return the move to make, or what will come to one."""
+        async def choose_later() -> play.MoveReply:
+            moves[key] = await move
+            return make_move(self, call, moves[key])
+
+        return choose_later()
+
+    def decide(self, call: MoveCall, turn: Turn) -> Json | Awaitable[Json]:
+        """Return the move to make, or an awaitable of it."""
         left = (turn.deadline - self.clock()).total_seconds()
         budget = THINKING_SHARE * (left if left > 0 else self.patience.move)
         return self.decision.decide(turn, budget)
 
-    async def _choose_later(
-        self, call: ParityCall | GameMoveCall, thinking: Awaitable[Json], key: bytes
-    ) -> ParityReply | GameMoveReply:
-        move = await thinking
-        self._moves.setdefault(call.match_id, {})[key] = move
-        return make_move(self, call, move)
+    def on_announcement(self, notice: rounds.RoundAnnouncement) -> Acknowledgement:
+        self._referee_check.note_announcement(notice)
+        return acknowledge(notice)
 
-    def match_over(self, over: GameOver) -> Acknowledgement:
-        self._moves.pop(over.match_id, None)
-        if over.match_id not in self.history:
-            played = perceive_result(over, self.name)
+    def on_match_over(self, notice: play.GameOver) -> Acknowledgement:
+        self._moves.pop(notice.match_id, None)
+        if notice.match_id not in self.history:
+            played = perceive_result(notice, self.name)
             self.recall([played])
-            self.noted(played)
-            self.journal.note("MATCH_OVER", league_id=self.league_id, **played._asdict())
-        return Acknowledgement(match_id=over.match_id)
+            self.save_match(played)
+            self.agent_log.note("MATCH_OVER", league_id=self.league_id, **played._asdict())
+        return Acknowledgement(match_id=notice.match_id)
 
-    def _fell_back(self, why: str) -> None:
-        self.journal.warn("STRATEGY_FAILED", why)
-
-    def recall(self, matches: Iterable[Played]) -> None:
-        """Take *matches* into the history and the opponent model."""
+    def recall(self, matches: Iterable[FinishedMatch]) -> None:
+        """Add *matches* to the history and the opponent model."""
         for played in matches:
             self.history[played.match_id] = played
             self.decision.opponents.learn(played)
 
-    def table_changed(self, update: StandingsUpdate) -> Acknowledgement:
+    def on_standings_update(self, update: rounds.StandingsUpdate) -> Acknowledgement:
         self.standings = update.standings
         return Acknowledgement()

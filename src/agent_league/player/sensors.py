@@ -1,18 +1,19 @@
-"""What a player perceives: from messages to what its decision model understands."""
+"""The sensors of a player: read from messages what its decision model needs."""
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
-from agent_league.protocol.fields import moment
+from agent_league.protocol.fields import parse_time
 from agent_league.protocol.play import GameMoveCall, GameOver, ParityCall
 from agent_league.vocabulary import Json
 
+MoveCall: TypeAlias = ParityCall | GameMoveCall
 PARITIES = ("even", "odd")
 
 
 class Turn(NamedTuple):
-    """A move that somebody waits for."""
+    """A move that a referee waits for."""
 
     match_id: str
     opponent: str | None
@@ -21,8 +22,8 @@ class Turn(NamedTuple):
     deadline: datetime
 
 
-class Played(NamedTuple):
-    """A match that is over, seen from this player's side."""
+class FinishedMatch(NamedTuple):
+    """A match that is over, from the side of this player."""
 
     match_id: str
     opponent: str | None
@@ -32,25 +33,24 @@ class Played(NamedTuple):
     """None for a draw."""
 
 
-def perceive_turn(call: ParityCall | GameMoveCall) -> Turn:
+def perceive_turn(call: MoveCall) -> Turn:
     """Return the turn that *call* asks for."""
     opponent = call.context.opponent_id if call.context else None
-    shown: tuple[Json, Sequence[Json]] = ({"choices": list(PARITIES)}, PARITIES)
+    view: Json = {"choices": list(PARITIES)}
+    legal: Sequence[Json] = PARITIES
     if isinstance(call, GameMoveCall):
-        shown = (call.view, call.legal_moves)
-    return Turn(call.match_id, opponent, *shown, moment(call.deadline))
+        view, legal = call.view, call.legal_moves
+    return Turn(call.match_id, opponent, view, legal, parse_time(call.deadline))
 
 
-def perceive_result(over: GameOver, me: str) -> Played:
-    """Return what *over* tells the player *me* about its match."""
-    choices = over.game_result.choices
-    opponent = next((player for player in choices if player != me), None)
-    winner = over.game_result.winner_player_id
-    drawn = over.game_result.status == "DRAW"
-    return Played(
-        match_id=over.match_id,
+def perceive_result(notice: GameOver, me: str) -> FinishedMatch:
+    """Return the match that *notice* is about, from the side of the player *me*."""
+    result = notice.game_result
+    opponent = next((player for player in result.choices if player != me), None)
+    return FinishedMatch(
+        match_id=notice.match_id,
         opponent=opponent,
-        mine=choices.get(me),
-        theirs=choices.get(opponent) if opponent else None,
-        won=None if drawn else winner == me,
+        mine=result.choices.get(me),
+        theirs=result.choices.get(opponent) if opponent else None,
+        won=None if result.status == "DRAW" else result.winner_player_id == me,
     )

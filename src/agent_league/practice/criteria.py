@@ -1,17 +1,59 @@
-"""What a course of practice says about an agent: the criteria for a private league, judged."""
+"""Judges a practice report by the success criteria for a private league."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import groupby
+from math import sqrt
+from typing import NamedTuple
 
-from agent_league.practice.gym import Course
-from agent_league.protocol import ErrorCode
+from agent_league.practice.course import PracticeReport
+from agent_league.protocol.results import Termination
 from agent_league.store.events import MatchEnded
-from agent_league.tournament.chances import Ceiling, Rate, ceiling, rate
 
-WITHOUT_TIMEOUT, AGAINST_RANDOM, BASELINE, ENOUGH = 50, 100, "random", 0.60
-"""What the criteria ask: 50 games without a timeout, more than 60 % wins in 100 games."""
-SILENT = {ErrorCode.TIMEOUT_ERROR, ErrorCode.CONNECTION_ERROR}
+WITHOUT_TIMEOUT, AGAINST_RANDOM, BASELINE, WIN_RATE_WANTED = 50, 100, "random", 0.60
+"""The criteria: 50 games without a timeout, more than 60 % wins in 100 games."""
+CONFIDENCE = 1.959964
+"""Standard deviations around the mean that contain 95 % of a normal distribution."""
+
+
+class Rate(NamedTuple):
+    """A measured share, and its 95 % confidence interval."""
+
+    value: float
+    low: float
+    high: float
+
+
+def rate(hits: int, tries: int) -> Rate:
+    """Return the share of *hits* with Wilson's interval, which is valid for few tries as well."""
+    if not tries:
+        return Rate(0.0, 0.0, 1.0)
+    share, square = hits / tries, CONFIDENCE**2
+    middle = (share + square / (2 * tries)) / (1 + square / tries)
+    spread = share * (1 - share) / tries + square / (4 * tries**2)
+    reach = CONFIDENCE * sqrt(spread) / (1 + square / tries)
+    # Rounding must not push the interval past the share itself, nor past what a share can be.
+    return Rate(share, max(0.0, min(share, middle - reach)), min(1.0, max(share, middle + reach)))
+
+
+class Ceiling(NamedTuple):
+    """The best that any strategy can expect of a match."""
+
+    win_rate: float
+    points: float
+
+
+PREDICTABLE = Ceiling(0.5, 1.5)
+"""Even/Odd: different calls are a coin toss for 3 points; no strategy can do better than differ."""
+UNPREDICTABLE = Ceiling(0.25, 1.25)
+"""Against random calls: half of the matches are a coin toss, the others a draw for 1 point."""
+
+
+def ceiling(game_type: str, opponent: str) -> Ceiling | None:
+    """Return the best expectation against *opponent*; None for a game of skill."""
+    if game_type != "even_odd":
+        return None
+    return UNPREDICTABLE if opponent == "random" else PREDICTABLE
 
 
 @dataclass(frozen=True)
@@ -25,7 +67,7 @@ class Tally:
     losses: int
     technical_losses: int
     ceiling: Ceiling | None
-    """The best that any strategy can expect here, where there is such a thing."""
+    """The best that any strategy can expect against this opponent, if that is known."""
 
     @property
     def win_rate(self) -> Rate:
@@ -39,84 +81,89 @@ class Tally:
 
 @dataclass(frozen=True)
 class Criterion:
-    """One demand, whether it is met (None: it cannot be said here), and what was measured."""
+    """One demand, whether it is met (None: not known), and what was measured."""
 
     demand: str
     met: bool | None
     measured: str
 
 
-def tallies(course: Course) -> list[Tally]:
-    """Return how the agent fared against each opponent."""
-    named = zip(course.exercise.opponents, course.opponent_ids, strict=True)
-    return [_tally(course, strategy, opponent_id) for strategy, opponent_id in named]
+def tallies(report: PracticeReport) -> list[Tally]:
+    """Return the results of the agent against each opponent."""
+    pairs = zip(report.plan.opponents, report.opponent_ids, strict=True)
+    return [_make_tally(report, strategy, opponent_id) for strategy, opponent_id in pairs]
 
 
-def _tally(course: Course, strategy: str, opponent_id: str) -> Tally:
-    met = [ended for ended in _own(course) if opponent_id in ended.players]
-    wins = sum(ended.winner == course.agent_id for ended in met)
-    draws = sum(ended.status == "DRAW" for ended in met)
-    technical = sum(course.agent_id in ended.technical_losses for ended in met)
-    best = ceiling(course.exercise.game_type, strategy)
-    return Tally(strategy, len(met), wins, draws, len(met) - wins - draws, technical, best)
+def _make_tally(report: PracticeReport, strategy: str, opponent_id: str) -> Tally:
+    matches = [ended for ended in _own_matches(report) if opponent_id in ended.players]
+    wins = sum(ended.winner == report.agent_id for ended in matches)
+    draws = sum(ended.status == "DRAW" for ended in matches)
+    technical = sum(report.agent_id in ended.technical_losses for ended in matches)
+    best = ceiling(report.plan.game_type, strategy)
+    return Tally(strategy, len(matches), wins, draws, len(matches) - wins - draws, technical, best)
 
 
-def criteria(course: Course) -> list[Criterion]:
+def judge_criteria(report: PracticeReport) -> list[Criterion]:
     """Judge the agent by the success criteria of a private league."""
-    return [_compliance(course), _punctuality(course), _skill(course), _grace(course)]
+    return [
+        _judge_compliance(report),
+        _judge_punctuality(report),
+        _judge_skill(report),
+        Criterion(
+            "graceful handling of all error conditions",
+            None,
+            f"not measured here, but by: league check {report.plan.agent}",
+        ),
+    ]
 
 
-def _compliance(course: Course) -> Criterion:
-    wrong = [one for one in course.exchanges if one.problem and one.problem not in SILENT]
+def _judge_compliance(report: PracticeReport) -> Criterion:
+    answered = [one for one in report.calls if not one.silent]
+    wrong = [one for one in answered if one.problem]
     illegal = sum(
-        ended.termination == "invalid_move" and course.agent_id in ended.technical_losses
-        for ended in _own(course)
+        ended.termination == Termination.INVALID_MOVE and report.agent_id in ended.technical_losses
+        for ended in _own_matches(report)
         if not any(one.match_id == ended.match_id for one in wrong)
     )
-    total, faults = len(course.exchanges), len(wrong) + illegal
-    measured = f"{_shown(rate(total - faults, total))} of {total} answers"
-    first = f"; the first that was not: {wrong[0].said}: {wrong[0].detail[:200]}" if wrong else ""
-    return Criterion("100 % protocol compliance", not faults and total > 0, measured + first)
+    demand, total, faults = "100 % protocol compliance", len(answered), len(wrong) + illegal
+    if not total:
+        return Criterion(demand, None, f"no answer to any of {len(report.calls)} messages")
+    measured = f"{_format_rate(rate(total - faults, total))} of {total} answers"
+    if wrong:
+        measured += f"; the first that was not: {wrong[0].message_type}: {wrong[0].problem[:200]}"
+    return Criterion(demand, not faults, measured)
 
 
-def _punctuality(course: Course) -> Criterion:
-    late = {one.match_id for one in course.exchanges if one.problem in SILENT}
-    games = [ended.match_id not in late for ended in _own(course)]
-    longest, failed = _longest_run(games), games.count(False)
+def _judge_punctuality(report: PracticeReport) -> Criterion:
+    late = {one.match_id for one in report.calls if one.silent}
+    games = [ended.match_id not in late for ended in _own_matches(report)]
+    longest = max((len(list(run)) for good, run in groupby(games) if good), default=0)
+    failed = games.count(False)
     measured = f"{longest} in a row, {failed} of {len(games)} with one"
     enough = longest >= WITHOUT_TIMEOUT
     met = enough if enough or failed else None
-    asked = "" if met is not None else f"; play more: -n {WITHOUT_TIMEOUT}"
-    return Criterion(f"no timeout in {WITHOUT_TIMEOUT} games in a row", met, measured + asked)
+    advice = "" if met is not None else f"; play more: -n {WITHOUT_TIMEOUT}"
+    return Criterion(f"no timeout in {WITHOUT_TIMEOUT} games in a row", met, measured + advice)
 
 
-def _longest_run(games: Sequence[bool]) -> int:
-    return max((len(list(run)) for good, run in groupby(games) if good), default=0)
-
-
-def _skill(course: Course) -> Criterion:
-    demand = f"more than {ENOUGH:.0%} wins against {BASELINE} in {AGAINST_RANDOM} games"
-    found = [tally for tally in tallies(course) if tally.opponent == BASELINE]
+def _judge_skill(report: PracticeReport) -> Criterion:
+    demand = f"more than {WIN_RATE_WANTED:.0%} wins against {BASELINE} in {AGAINST_RANDOM} games"
+    found = [tally for tally in tallies(report) if tally.opponent == BASELINE]
     if not found:
         return Criterion(demand, None, f"not played: --vs {BASELINE}")
     tally = found[0]
-    measured = f"{_shown(tally.win_rate)} of {tally.played}"
+    measured = f"{_format_rate(tally.win_rate)} of {tally.played}"
     if tally.ceiling is not None:
         best = f"{tally.ceiling.win_rate:.0%} wins and {tally.ceiling.points:g} points a match"
         return Criterion(demand, None, f"{measured}; none can expect more than {best}")
     if tally.played < AGAINST_RANDOM:
         return Criterion(demand, None, f"{measured}; play more: -n {AGAINST_RANDOM}")
-    return Criterion(demand, tally.win_rate.value > ENOUGH, measured)
+    return Criterion(demand, tally.win_rate.value > WIN_RATE_WANTED, measured)
 
 
-def _grace(course: Course) -> Criterion:
-    measured = f"not measured here, but by: league check {course.exercise.agent}"
-    return Criterion("graceful handling of all error conditions", None, measured)
+def _own_matches(report: PracticeReport) -> Iterable[MatchEnded]:
+    return (ended for ended in report.results if report.agent_id in ended.players)
 
 
-def _own(course: Course) -> Iterable[MatchEnded]:
-    return (ended for ended in course.results if course.agent_id in ended.players)
-
-
-def _shown(measured: Rate) -> str:
+def _format_rate(measured: Rate) -> str:
     return f"{measured.value:.1%} [{measured.low:.1%} to {measured.high:.1%}]"

@@ -1,14 +1,14 @@
-"""What agents say to each other. Nothing here does I/O or knows a game."""
+"""The messages between agents. Nothing here does I/O or knows a game."""
 
-from agent_league.protocol.errors import ErrorCode, LeagueError, ProtocolError
+from agent_league.protocol.errors import ErrorCode, LeagueError, ProtocolError, RpcCode
 from agent_league.protocol.message import (
     Acknowledgement,
+    Envelope,
     Message,
     Notice,
     Patience,
     Request,
     Role,
-    Stamp,
     name,
 )
 from agent_league.protocol.reading import MESSAGES, TOOLS, read, read_as
@@ -17,6 +17,7 @@ __all__ = [
     "MESSAGES",
     "TOOLS",
     "Acknowledgement",
+    "Envelope",
     "ErrorCode",
     "LeagueError",
     "Message",
@@ -25,7 +26,7 @@ __all__ = [
     "ProtocolError",
     "Request",
     "Role",
-    "Stamp",
+    "RpcCode",
     "name",
     "read",
     "read_as",

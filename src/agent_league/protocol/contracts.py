@@ -1,41 +1,72 @@
-"""The contract as machines read it: OpenRPC for the calls, OpenAPI for HTTP, JSON Schema for each message."""
+"""The contract for machines: OpenRPC for calls, OpenAPI for HTTP, JSON Schema for each message."""
 
 from collections.abc import Callable, Mapping
 from functools import cache
-from types import MappingProxyType
 from typing import Any
 
 import msgspec
 
-from agent_league.protocol.errors import INVALID_PARAMS, METHOD_NOT_FOUND, ErrorCode
-from agent_league.protocol.fields import SPOKEN
-from agent_league.protocol.jsonrpc import INTERNAL_ERROR, INVALID_REQUEST, PARSE_ERROR
+from agent_league.protocol.errors import ErrorCode, RpcCode
+from agent_league.protocol.fields import SUPPORTED_VERSION
 from agent_league.protocol.message import Acknowledgement, Message, name
 from agent_league.protocol.reading import MESSAGES, TOOLS
-from agent_league.protocol.schema import DIALECT, schemas
 from agent_league.vocabulary import Json
 
 ACKNOWLEDGEMENT = "ACKNOWLEDGEMENT"
-PLACE = "#/components/schemas/"
-SECTION = "/schemas/"
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
+SCHEMA_REF_PREFIX = "#/components/schemas/"
+SCHEMAS_PATH = "/schemas/"
 """Where every agent publishes its contract."""
-INFO: Mapping[str, str] = MappingProxyType(
-    {
-        "title": "Agent League",
-        "version": SPOKEN,
-        "description": "league.v2: what the league manager, referees and players say to each other.",
-    }
-)
-STANDARD: Mapping[int, str] = MappingProxyType(
-    {
-        PARSE_ERROR: "not JSON",
-        INVALID_REQUEST: "not a JSON-RPC 2.0 request",
-        METHOD_NOT_FOUND: "no such method, and no known message_type",
-        INVALID_PARAMS: "a field is missing or wrong; data is a LEAGUE_ERROR",
-        INTERNAL_ERROR: "internal error",
-    }
-)
+V1_SCHEMAS_PATH = f"{SCHEMAS_PATH}league.v1.json"
+"""Where an agent publishes the contract of the version before this one."""
+INFO: Mapping[str, str] = {
+    "title": "Agent League",
+    "version": SUPPORTED_VERSION,
+    "description": "league.v2: the messages between the league manager, referees and players.",
+}
+STANDARD_ERRORS: Mapping[int, str] = {
+    RpcCode.PARSE_ERROR: "not JSON",
+    RpcCode.INVALID_REQUEST: "not a JSON-RPC 2.0 request",
+    RpcCode.METHOD_NOT_FOUND: "no such method, and no known message_type",
+    RpcCode.INVALID_PARAMS: "a field is missing or wrong; data is a LEAGUE_ERROR",
+    RpcCode.INTERNAL_ERROR: "internal error",
+}
+PAGES: Mapping[str, tuple[str, str]] = {
+    "/": ("about", "Who this agent is."),
+    "/healthz": ("alive", "Whether it is running."),
+    "/readyz": ("ready", "Whether it can take part; 503 if it cannot yet."),
+    SCHEMAS_PATH: ("contracts", "Where the contracts are."),
+}
+"""The pages of every agent: the name of the operation, and what the page says."""
+_KINDS: Mapping[str, type] = {**MESSAGES, ACKNOWLEDGEMENT: Acknowledgement}
 _ID = {"type": ["string", "number", "null"]}
+
+
+@cache
+def schemas() -> dict[str, dict[str, Any]]:
+    """Return one self-contained schema per message, by its name on the wire."""
+    return {
+        wire_name: make_schema(DIALECT, f"league.v2/{wire_name}", kind)
+        for wire_name, kind in _KINDS.items()
+    }
+
+
+def make_schema(dialect: str, path: str, kind: type) -> dict[str, Any]:
+    """Return the self-contained schema of *kind*; *path* is its version and its name."""
+    schema = msgspec.json.schema(kind)
+    inner = schema["$defs"].pop(kind.__name__)
+    return {
+        "$schema": dialect,
+        "$id": f"{path}.json",
+        **inner,
+        "title": path.partition("/")[2],
+        "description": _summarize(kind),
+        "$defs": schema["$defs"],
+    }
+
+
+def _summarize(kind: type) -> str:
+    return (kind.__doc__ or "").partition("\n")[0]
 
 
 @cache
@@ -58,92 +89,95 @@ def openapi() -> dict[str, Any]:
         "info": dict(INFO),
         "jsonSchemaDialect": DIALECT,
         "servers": [{"url": "http://127.0.0.1:8000"}],
-        "paths": {"/mcp": {"post": _endpoint()}, **_pages()},
+        "paths": {
+            "/mcp": {"post": _endpoint()},
+            **{path: {"get": _page(*page)} for path, page in PAGES.items()},
+        },
         "components": {"schemas": {**_components(), **_frames()}},
     }
 
 
-DOCUMENTS: Mapping[str, Callable[[], dict[str, Any]]] = MappingProxyType(
-    {"jsonschema": schemas, "openrpc": openrpc, "openapi": openapi}
-)
+DOCUMENTS: Mapping[str, Callable[[], dict[str, Any]]] = {
+    "jsonschema": schemas,
+    "openrpc": openrpc,
+    "openapi": openapi,
+}
 """The whole contract, by the name of its format."""
 
 
-EARLIER = f"{SECTION}league.v1.json"
-"""Where the contract of the version before this one is shown, which is not made here."""
-
-
-def published(path: str) -> Json | None:
-    """Return what an agent shows at *path*, which is under `/schemas/`; None if nothing."""
-    wanted = path.removeprefix(SECTION).removesuffix(".json")
-    if path.rstrip("/") == SECTION.rstrip("/"):
+def find_contract(path: str) -> Json | None:
+    """Return the document at *path*, which is under `/schemas/`; None if there is none."""
+    document = path.removeprefix(SCHEMAS_PATH).removesuffix(".json")
+    if path.rstrip("/") == SCHEMAS_PATH.rstrip("/"):
         return _index()
-    if path != f"{SECTION}{wanted}.json":
+    if path != f"{SCHEMAS_PATH}{document}.json":
         return None
-    return DOCUMENTS[wanted]() if wanted in DOCUMENTS else schemas().get(wanted)
+    return DOCUMENTS[document]() if document in DOCUMENTS else schemas().get(document)
 
 
 def _index() -> dict[str, Any]:
     return {
         "protocol": INFO["description"],
-        "version": SPOKEN,
-        "documents": {said: f"{SECTION}{said}.json" for said in DOCUMENTS},
-        "messages": {said: f"{SECTION}{said}.json" for said in schemas()},
-        "earlier": {"league.v1": EARLIER},
+        "version": SUPPORTED_VERSION,
+        "documents": {key: f"{SCHEMAS_PATH}{key}.json" for key in DOCUMENTS},
+        "messages": {key: f"{SCHEMAS_PATH}{key}.json" for key in schemas()},
+        "earlier": {"league.v1": V1_SCHEMAS_PATH},
     }
 
 
 @cache
 def _components() -> dict[str, Any]:
     """Return every schema once: messages by their names on the wire, parts by their own."""
-    kinds = {name(kind): kind for kind in MESSAGES.values()} | {ACKNOWLEDGEMENT: Acknowledgement}
-    _, made = msgspec.json.schema_components(kinds.values(), ref_template=PLACE + "{name}")
-    said = {kind.__name__: wire for wire, kind in kinds.items()}
-    return {said.get(own, own): {**made[own], "title": said.get(own, own)} for own in sorted(made)}
+    template = SCHEMA_REF_PREFIX + "{name}"
+    _, definitions = msgspec.json.schema_components(_KINDS.values(), ref_template=template)
+    wire_names = {kind.__name__: wire_name for wire_name, kind in _KINDS.items()}
+    named = {wire_names.get(key, key): definitions[key] for key in sorted(definitions)}
+    return {key: {**definition, "title": key} for key, definition in named.items()}
 
 
-def _ref(said: str) -> dict[str, str]:
-    return {"$ref": PLACE + said}
+def _ref(schema_name: str) -> dict[str, str]:
+    return {"$ref": SCHEMA_REF_PREFIX + schema_name}
 
 
-def _answer(kind: type[Message]) -> str:
+def _reply_name(kind: type[Message]) -> str:
     reply = getattr(kind, "reply", None)
     return name(reply) if reply else ACKNOWLEDGEMENT
 
 
-def _about(kind: type[Message]) -> dict[str, Any]:
+def _describe(kind: type[Message]) -> dict[str, Any]:
     senders, receivers = kind.route.sender, kind.route.receiver
     route = f"{name(kind)}: {' or '.join(senders)} to {' or '.join(receivers)}."
-    return {"summary": (kind.__doc__ or "").partition("\n")[0], "description": route}
+    return {"summary": _summarize(kind), "description": route}
 
 
 def _method(tool: str, kind: type[Message]) -> dict[str, Any]:
     fields = _components()[name(kind)]
     return {
         "name": tool,
-        **_about(kind),
+        **_describe(kind),
         "tags": [{"name": str(role)} for role in kind.route.receiver],
         "paramStructure": "by-name",
         "params": [
             {"name": field, "required": field in fields["required"], "schema": schema}
             for field, schema in fields["properties"].items()
         ],
-        "result": {"name": _answer(kind), "schema": _ref(_answer(kind))},
+        "result": {"name": _reply_name(kind), "schema": _ref(_reply_name(kind))},
         "errors": _errors(),
     }
 
 
 def _errors() -> list[dict[str, Any]]:
-    """Return each number once, with all the codes of the league that it stands for."""
-    numbered = dict(STANDARD)
+    """Return each JSON-RPC code once, with the league's codes that it stands for."""
+    numbered = dict(STANDARD_ERRORS)
     for code in ErrorCode:
-        if code.rpc not in STANDARD:
-            told = f"{code} {code.name}"
-            numbered[code.rpc] = f"{numbered[code.rpc]}, {told}" if code.rpc in numbered else told
-    return [{"code": number, "message": said} for number, said in numbered.items()]
+        if code.rpc not in STANDARD_ERRORS:
+            label = f"{code} {code.name}"
+            numbered[code.rpc] = f"{numbered[code.rpc]}, {label}" if code.rpc in numbered else label
+    return [{"code": number, "message": message} for number, message in numbered.items()]
 
 
 def _frames() -> dict[str, Any]:
+    reply_names = sorted({_reply_name(kind) for kind in TOOLS.values()})
     return {
         "Call": {"oneOf": [_call(tool, kind) for tool, kind in TOOLS.items()]},
         "Returned": {
@@ -152,9 +186,7 @@ def _frames() -> dict[str, Any]:
             "properties": {
                 "jsonrpc": {"const": "2.0"},
                 "id": _ID,
-                "result": {
-                    "anyOf": [_ref(said) for said in sorted(set(map(_answer, TOOLS.values())))]
-                },
+                "result": {"anyOf": [_ref(reply_name) for reply_name in reply_names]},
                 "error": {
                     "type": "object",
                     "properties": {
@@ -172,15 +204,16 @@ def _frames() -> dict[str, Any]:
 
 
 def _call(tool: str, kind: type[Message]) -> dict[str, Any]:
+    note = "The answer repeats it; a call without an id gets no answer."
     return {
         "type": "object",
         "title": tool,
-        "description": _about(kind)["description"],
+        "description": _describe(kind)["description"],
         "properties": {
             "jsonrpc": {"const": "2.0"},
             "method": {"const": tool},
             "params": _ref(name(kind)),
-            "id": {**_ID, "description": "Comes back as it came; without one, no answer comes."},
+            "id": {**_ID, "description": note},
         },
         "required": ["jsonrpc", "method", "params"],
     }
@@ -192,32 +225,19 @@ def _content(schema: dict[str, Any]) -> dict[str, Any]:
 
 def _endpoint() -> dict[str, Any]:
     too_large = f"{ErrorCode.MESSAGE_TOO_LARGE} {ErrorCode.MESSAGE_TOO_LARGE.name}"
+    returned = _content(_ref("Returned"))
     return {
         "operationId": "call",
-        "summary": "Say a message: a JSON-RPC 2.0 call of the tool that it is said by.",
+        "summary": "Send a message: a JSON-RPC 2.0 call of its tool.",
         "requestBody": {"required": True, "content": _content(_ref("Call"))},
         "responses": {
-            "200": {
-                "description": "The answer, or an error.",
-                "content": _content(_ref("Returned")),
-            },
-            "202": {"description": "A call without an id was taken; there is no body."},
-            "413": {"description": too_large, "content": _content(_ref("Returned"))},
+            "200": {"description": "The answer, or an error.", "content": returned},
+            "202": {"description": "A call without an id was accepted; there is no body."},
+            "413": {"description": too_large, "content": returned},
         },
     }
 
 
-def _pages() -> dict[str, Any]:
-    """Return the pages that every agent shows."""
-    pages = {
-        "/": ("about", "Who this agent is."),
-        "/healthz": ("alive", "Whether it is there."),
-        "/readyz": ("ready", "Whether it can take part; 503 if not yet."),
-        SECTION: ("contracts", "Where the contracts are."),
-    }
-    return {path: {"get": _page(*told)} for path, told in pages.items()}
-
-
 def _page(operation: str, summary: str) -> dict[str, Any]:
-    shown = {"description": summary, "content": _content({"type": "object"})}
-    return {"operationId": operation, "summary": summary, "responses": {"200": shown}}
+    response = {"description": summary, "content": _content({"type": "object"})}
+    return {"operationId": operation, "summary": summary, "responses": {"200": response}}

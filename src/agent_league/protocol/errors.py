@@ -2,12 +2,22 @@
 
 LeagueError
 ├── ProtocolError     a message breaks the protocol; carries the code that its sender is told
-└── (transport) NoAnswerError and its kinds, for a peer that does not answer as asked
+└── NoAnswerError     a peer gives no answer that can be used: see failures.py
 """
 
-from enum import StrEnum
+from enum import IntEnum, StrEnum
 
 from agent_league.vocabulary import Json
+
+
+class RpcCode(IntEnum):
+    """The codes that JSON-RPC itself defines."""
+
+    PARSE_ERROR = -32700
+    INVALID_REQUEST = -32600
+    METHOD_NOT_FOUND = -32601
+    INVALID_PARAMS = -32602
+    INTERNAL_ERROR = -32603
 
 
 class ErrorCode(StrEnum):
@@ -34,8 +44,8 @@ class ErrorCode(StrEnum):
 
     @property
     def rpc(self) -> int:
-        """The JSON-RPC code of an error reply that carries this code."""
-        return _RPC.get(self, -32000)
+        """The JSON-RPC code of an error reply that carries this code; that of E001 is -32001."""
+        return _RPC.get(self, -32000 - int(self[1:]))
 
     @property
     def retryable(self) -> bool:
@@ -43,26 +53,17 @@ class ErrorCode(StrEnum):
         return self in {ErrorCode.TIMEOUT_ERROR, ErrorCode.CONNECTION_ERROR}
 
 
-INVALID_PARAMS, METHOD_NOT_FOUND = -32602, -32601
-
-# League errors have -32000 to -32019 to themselves; MCP reserves what is below.
+# The league's errors have -32000 to -32019 to themselves; MCP reserves what is below.
 _RPC = {
-    ErrorCode.TIMEOUT_ERROR: -32001,
-    ErrorCode.MISSING_REQUIRED_FIELD: INVALID_PARAMS,
-    ErrorCode.INVALID_PARITY_CHOICE: INVALID_PARAMS,
-    ErrorCode.PLAYER_NOT_REGISTERED: -32005,
-    ErrorCode.CONNECTION_ERROR: -32009,
-    ErrorCode.AUTH_TOKEN_MISSING: -32011,
-    ErrorCode.AUTH_TOKEN_INVALID: -32012,
-    ErrorCode.REFEREE_NOT_REGISTERED: -32013,
-    ErrorCode.MATCH_ID_MISMATCH: -32015,
-    ErrorCode.PROTOCOL_VERSION_MISMATCH: -32018,
-    ErrorCode.LATE_REGISTRATION: -32019,
-    ErrorCode.INVALID_TIMESTAMP: INVALID_PARAMS,
-    ErrorCode.INVALID_FIELD_VALUE: INVALID_PARAMS,
-    ErrorCode.UNKNOWN_MESSAGE_TYPE: METHOD_NOT_FOUND,
-    ErrorCode.ILLEGAL_MOVE: INVALID_PARAMS,
+    ErrorCode.MISSING_REQUIRED_FIELD: RpcCode.INVALID_PARAMS,
+    ErrorCode.INVALID_PARITY_CHOICE: RpcCode.INVALID_PARAMS,
+    ErrorCode.INVALID_TIMESTAMP: RpcCode.INVALID_PARAMS,
+    ErrorCode.INVALID_FIELD_VALUE: RpcCode.INVALID_PARAMS,
+    ErrorCode.UNKNOWN_MESSAGE_TYPE: RpcCode.METHOD_NOT_FOUND,
+    ErrorCode.ILLEGAL_MOVE: RpcCode.INVALID_PARAMS,
     ErrorCode.NOT_ALLOWED: -32003,
+    ErrorCode.MESSAGE_TOO_LARGE: -32000,
+    ErrorCode.TOO_MANY_REQUESTS: -32000,
 }
 
 
@@ -75,6 +76,9 @@ class ProtocolError(LeagueError):
 
     *context* is machine-readable (`field`, `expected`) and never holds a secret.
     """
+
+    conversation_id: str | None = None
+    """The conversation of the message, if that could be read."""
 
     def __init__(
         self, code: ErrorCode, detail: str, *, about: str = "UNKNOWN", **context: Json

@@ -1,33 +1,37 @@
-"""The kinds of field that messages are made of, each with its rule and the code for breaking it."""
+"""The types of the fields of messages, each with its rule and the error code for breaking it."""
 
 import re
 from datetime import datetime
+from ipaddress import IPv4Address, ip_address
 from typing import Annotated, Final, Literal, TypeAlias
 from urllib.parse import urlsplit
 
 from msgspec import Meta
 
+from agent_league.printable import CONTROL_CHARACTERS
 from agent_league.protocol.errors import ErrorCode
 
+UNSTATED: Final = "unstated"
+"""Stands in a message for what its sender left out."""
 VERSION: Final = "league.v2"
-SPOKEN, OLDEST_SPOKEN = "2.1.0", "2.0.0"
+LOOPBACK: Final = "127.0.0.1"
+SUPPORTED_VERSION, OLDEST_SUPPORTED_VERSION = "2.1.0", "2.0.0"
 
 
-def _rule(expected: str, code: ErrorCode = ErrorCode.INVALID_FIELD_VALUE) -> dict[str, str]:
+def rule(expected: str, code: ErrorCode = ErrorCode.INVALID_FIELD_VALUE) -> dict[str, str]:
     return {"code": code, "expected": expected}
 
 
 ProtocolVersion: TypeAlias = Annotated[
-    Literal["league.v2"],
-    Meta(extra=_rule('"league.v2"', ErrorCode.PROTOCOL_VERSION_MISMATCH)),
+    Literal["league.v2"], Meta(extra=rule('"league.v2"', ErrorCode.PROTOCOL_VERSION_MISMATCH))
 ]
 
-# A `$` alone would let a line break pass at the end, and \d the digits of other scripts.
+# `$` alone accepts a line break at the end, and \d accepts the digits of other scripts.
 END = r"$(?!\n)"
 
 
-def _date(dash: str) -> str:
-    """Return the pattern of every day that the calendar has."""
+def _date_pattern(dash: str) -> str:
+    """Return the pattern of the days that the calendar has."""
     long = rf"(0[13578]|1[02]){dash}(0[1-9]|[12][0-9]|3[01])"
     short = rf"(0[469]|11){dash}(0[1-9]|[12][0-9]|30)"
     february = rf"02{dash}(0[1-9]|1[0-9]|2[0-8])"
@@ -36,12 +40,12 @@ def _date(dash: str) -> str:
 
 
 _TIME_OF_DAY = r"([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](\.[0-9]{1,9})?(Z|\+00:00)"
-UTC_PATTERN = rf"^(?!0000)({_date('-')}|{_date('')})T{_TIME_OF_DAY}{END}"
+UTC_PATTERN = rf"^(?!0000)({_date_pattern('-')}|{_date_pattern('')})T{_TIME_OF_DAY}{END}"
 UtcTime: TypeAlias = Annotated[
     str,
     Meta(
         pattern=UTC_PATTERN,
-        extra=_rule("ISO-8601 in UTC, as 2025-01-15T10:30:00Z", ErrorCode.INVALID_TIMESTAMP),
+        extra=rule("ISO-8601 in UTC, as 2025-01-15T10:30:00Z", ErrorCode.INVALID_TIMESTAMP),
     ),
 ]
 
@@ -50,70 +54,70 @@ Sender: TypeAlias = Annotated[
     Meta(
         pattern=rf"^(league_manager(:.+)?|(referee|player):.+){END}",
         max_length=120,
-        extra=_rule('"player:ID", "referee:ID" or "league_manager"'),
+        extra=rule('"player:ID", "referee:ID" or "league_manager"'),
     ),
 ]
 
-Text: TypeAlias = Annotated[str, Meta(min_length=1, max_length=200, extra=_rule("text"))]
-Sentence: TypeAlias = Annotated[str, Meta(max_length=2000, extra=_rule("a sentence"))]
+LONGEST_TEXT = 200
+Text: TypeAlias = Annotated[str, Meta(min_length=1, max_length=LONGEST_TEXT, extra=rule("text"))]
+Sentence: TypeAlias = Annotated[str, Meta(max_length=2000, extra=rule("a sentence"))]
 
-# Control characters, and those that turn the direction of writing, forge what a reader sees.
-_FORGING = "\x00-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff"
+# Control characters, and those that change the direction of writing, can deceive a reader.
 DisplayName: TypeAlias = Annotated[
     str,
     Meta(
-        pattern=rf"^ *(?=\S)[^{_FORGING}]{{1,50}}? *{END}",
+        pattern=rf"^ *(?=\S)[^{CONTROL_CHARACTERS}]{{1,50}}? *{END}",
         max_length=200,
-        extra=_rule("1 to 50 visible characters, none of them control characters"),
+        extra=rule("1 to 50 visible characters, none of them control characters"),
     ),
 ]
 
 _NUMBERS = r"([0-9]{1,9})\.([0-9]{1,9})\.([0-9]{1,9})"
-SEMANTIC = re.compile(rf"^{_NUMBERS}(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?{END}")
+SEMANTIC_VERSION_PATTERN = re.compile(rf"^{_NUMBERS}(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?{END}")
 SemanticVersion: TypeAlias = Annotated[
     str,
     Meta(
-        pattern=SEMANTIC.pattern,
+        pattern=SEMANTIC_VERSION_PATTERN.pattern,
         max_length=64,
-        extra=_rule("a semantic version, as 1.0.0"),
+        extra=rule("a semantic version, as 1.0.0"),
     ),
 ]
 
 GameTypes: TypeAlias = Annotated[
-    list[Text], Meta(min_length=1, max_length=50, extra=_rule("at least one game"))
+    list[Text], Meta(min_length=1, max_length=50, extra=rule("at least one game"))
 ]
 
-Integer: TypeAlias = Annotated[
-    int, Meta(ge=-(2**31), le=2**31 - 1, extra=_rule("a 32-bit integer"))
-]
-Count: TypeAlias = Annotated[int, Meta(ge=0, le=2**31 - 1, extra=_rule("an integer from 0"))]
-Ordinal: TypeAlias = Annotated[int, Meta(ge=1, le=2**31 - 1, extra=_rule("an integer from 1"))]
-Capacity: TypeAlias = Annotated[int, Meta(ge=1, le=10, extra=_rule("an integer from 1 to 10"))]
-Seconds: TypeAlias = Annotated[float, Meta(ge=0, le=86400, extra=_rule("seconds"))]
+Integer: TypeAlias = Annotated[int, Meta(ge=-(2**31), le=2**31 - 1, extra=rule("a 32-bit integer"))]
+Count: TypeAlias = Annotated[int, Meta(ge=0, le=2**31 - 1, extra=rule("an integer from 0"))]
+Ordinal: TypeAlias = Annotated[int, Meta(ge=1, le=2**31 - 1, extra=rule("an integer from 1"))]
+Capacity: TypeAlias = Annotated[int, Meta(ge=1, le=10, extra=rule("an integer from 1 to 10"))]
+Seconds: TypeAlias = Annotated[float, Meta(ge=0, le=86400, extra=rule("seconds"))]
 
+_PARITY_RULE = rule('"even" or "odd"', ErrorCode.INVALID_PARITY_CHOICE)
 Parity: TypeAlias = Annotated[
-    Literal["even", "odd"],
-    Meta(extra=_rule('"even" or "odd"', ErrorCode.INVALID_PARITY_CHOICE)),
+    Literal["even", "odd"], Meta(extra={**_PARITY_RULE, "valid_choices": ["even", "odd"]})
 ]
 
 
-def moment(written: str) -> datetime:
-    """Return the moment that a `UtcTime` names."""
-    return datetime.fromisoformat(written)
+def parse_time(text: str) -> datetime:
+    """Return the moment of a `UtcTime`."""
+    return datetime.fromisoformat(text)
 
 
-def newer_or_same(version: str, oldest: str) -> bool:
+def is_at_least(version: str, oldest: str) -> bool:
     """Whether *version* is at least *oldest*, by the numbers of semantic versioning."""
     return _numbers(version) >= _numbers(oldest)
 
 
 def _numbers(version: str) -> tuple[int, ...]:
-    found = SEMANTIC.match(version)
-    return tuple(int(part) for part in found.groups()[:3]) if found else (0,)
+    match = SEMANTIC_VERSION_PATTERN.match(version)
+    return tuple(int(part) for part in match.groups()[:3]) if match else (0,)
 
 
-def endpoint_problem(endpoint: str) -> str | None:
-    """Say why no message can be sent to *endpoint*, or None if one can be tried."""
+def find_endpoint_problem(endpoint: str) -> str | None:
+    """Return why no message can be sent to *endpoint*, or None if it can be tried."""
+    if re.search(rf"[\s{CONTROL_CHARACTERS}]", endpoint):  # urlsplit drops some of them
+        return "it must not hold spaces or control characters"
     try:
         parts = urlsplit(endpoint)
         port = parts.port
@@ -126,3 +130,37 @@ def endpoint_problem(endpoint: str) -> str | None:
     if parts.username or parts.password or parts.fragment:
         return "it must not hold a user name, a password or a fragment"
     return None
+
+
+def normalise_endpoint(endpoint: str) -> str:
+    """Return the one spelling of all endpoints that lead to the same place, as far as one can see.
+
+    `localhost`, `127.0.0.1` and `[::1]` are one host; capitals, leading zeros of the port, the
+    default port and a slash at the end make no difference.
+    """
+    try:
+        parts = urlsplit(endpoint)
+        port = parts.port or {"https": 443}.get(parts.scheme, 80)
+    except ValueError:
+        return endpoint
+    host, path = _normalise_host(parts.hostname or ""), parts.path.rstrip("/")
+    query = f"?{parts.query}" if parts.query else ""
+    return f"{parts.scheme}://{host}:{port}{path}{query}"
+
+
+def _normalise_host(host: str) -> str:
+    name = host.rstrip(".").lower()
+    if name == "localhost" or name.endswith(".localhost"):
+        return LOOPBACK
+    try:
+        address = ip_address(name) if ":" in name else _read_ipv4(name)
+    except ValueError:
+        return name
+    address = getattr(address, "ipv4_mapped", None) or address
+    return LOOPBACK if address.is_loopback or address.is_unspecified else str(address)
+
+
+def _read_ipv4(name: str) -> IPv4Address:
+    """Return an address, which may be abbreviated as `127.1` or `2130706433`, or raise `ValueError`."""
+    *leading, last = (int(part, 0) for part in name.split("."))
+    return IPv4Address(last + sum(part << 24 - 8 * place for place, part in enumerate(leading)))

@@ -5,26 +5,9 @@ from typing import Any
 import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType
 
-from agent_league.protocol.errors import INVALID_PARAMS, METHOD_NOT_FOUND, LeagueError
+from agent_league.protocol.errors import LeagueError, RpcCode
+from agent_league.protocol.explain import explain
 from agent_league.vocabulary import Json
-
-PARSE_ERROR, INVALID_REQUEST, INTERNAL_ERROR = -32700, -32600, -32603
-
-__all__ = [
-    "INTERNAL_ERROR",
-    "INVALID_PARAMS",
-    "INVALID_REQUEST",
-    "METHOD_NOT_FOUND",
-    "PARSE_ERROR",
-    "Call",
-    "FrameError",
-    "Returned",
-    "call",
-    "read_call",
-    "read_returned",
-    "returned",
-    "returned_error",
-]
 
 Id = str | int | float | None
 
@@ -45,6 +28,8 @@ class Call(Struct):
     params: Raw | UnsetType = UNSET
     id: Id | UnsetType = UNSET
     message_type: Raw | UnsetType = UNSET
+    conversation_id: Any = None
+    """Of a bare message."""
 
     @property
     def bare(self) -> bool:
@@ -52,7 +37,7 @@ class Call(Struct):
         return self.method is UNSET and self.message_type is not UNSET
 
 
-class Problem(Struct, omit_defaults=True):
+class RpcError(Struct, omit_defaults=True):
     """The error member of a frame."""
 
     code: int
@@ -60,58 +45,84 @@ class Problem(Struct, omit_defaults=True):
     data: Any = None
 
 
-class Returned(Struct):
+class RpcResponse(Struct):
     """The answer to a call: a result, or an error."""
 
     id: Id | UnsetType = UNSET
     result: Raw | UnsetType = UNSET
-    error: Problem | UnsetType | None = UNSET
+    error: RpcError | UnsetType | None = UNSET
 
 
-_call = msgspec.json.Decoder(Call)
-_returned = msgspec.json.Decoder(Returned)
+_call_decoder = msgspec.json.Decoder(Call)
+_response_decoder = msgspec.json.Decoder(RpcResponse)
 _encoder = msgspec.json.Encoder()
 
 
-def call(method: str, params: bytes, id: int) -> bytes:  # noqa: A002 - its name in the frame
+def encode_call(method: str, params: bytes, id: int) -> bytes:  # noqa: A002 - its name in the frame
     return b'{"jsonrpc":"2.0","method":"%b","params":%b,"id":%d}' % (method.encode(), params, id)
 
 
-def returned(id: Id, result: bytes) -> bytes:  # noqa: A002 - its name in the frame
+def encode_result(id: Id, result: bytes) -> bytes:  # noqa: A002 - its name in the frame
     return b'{"jsonrpc":"2.0","result":%b,"id":%b}' % (result, _encoder.encode(id))
 
 
-def returned_error(id: Id, code: int, message: str, data: Json = None) -> bytes:  # noqa: A002 - its name in the frame
-    problem = _encoder.encode(Problem(code, message, data))
-    return b'{"jsonrpc":"2.0","error":%b,"id":%b}' % (problem, _encoder.encode(id))
+def encode_error(id: Id, code: int, message: str, data: Json = None) -> bytes:  # noqa: A002 - its name in the frame
+    error = _encoder.encode(RpcError(code, message, data))
+    return b'{"jsonrpc":"2.0","error":%b,"id":%b}' % (error, _encoder.encode(id))
 
 
 def read_call(body: bytes) -> Call:
     """Return the call in *body*, or raise `FrameError`."""
     try:
-        frame = _call.decode(body)
+        body.decode()  # the decoder does not look into the params
+        frame = _call_decoder.decode(body)
     except msgspec.ValidationError as error:
-        raise FrameError(INVALID_REQUEST, f"not a JSON-RPC 2.0 request: {error}") from None
+        detail = f"not a JSON-RPC 2.0 request: {_explain(Call, error)}"
+        raise FrameError(RpcCode.INVALID_REQUEST, detail) from None
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
-        raise FrameError(PARSE_ERROR, f"not JSON: {error}") from None
+        raise FrameError(RpcCode.PARSE_ERROR, f"not JSON: {error}") from None
     if not frame.bare:
-        _check(frame)
+        _check_call(frame)
     return frame
 
 
-def _check(frame: Call) -> None:
+def read_params(call: Call) -> Json:
+    """Return the params of *call*, an empty object if it has none, or raise `FrameError`."""
+    if isinstance(call.params, UnsetType):
+        return {}
+    try:
+        return msgspec.json.decode(call.params)
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
+        raise FrameError(RpcCode.PARSE_ERROR, f"params: not JSON: {error}") from None
+
+
+def _check_call(frame: Call) -> None:
     id_ = None if isinstance(frame.id, UnsetType) else frame.id
     if frame.method is UNSET:
-        raise FrameError(INVALID_REQUEST, "method: a required member is missing", id_)
+        raise FrameError(RpcCode.INVALID_REQUEST, "method: a required member is missing", id_)
     if frame.jsonrpc != "2.0":
-        raise FrameError(INVALID_REQUEST, 'jsonrpc: expected "2.0"', id_)
+        raise FrameError(RpcCode.INVALID_REQUEST, 'jsonrpc: expected "2.0"', id_)
     if frame.params is not UNSET and bytes(frame.params)[:1] not in (b"{", b"["):
-        raise FrameError(INVALID_REQUEST, "params: expected an object or an array", id_)
+        raise FrameError(RpcCode.INVALID_REQUEST, "params: expected an object or an array", id_)
 
 
-def read_returned(body: bytes) -> Returned:
+def read_response(body: bytes) -> RpcResponse:
     """Return the answer in *body*, or raise `FrameError`."""
     try:
-        return _returned.decode(body)
+        return _response_decoder.decode(body)
+    except msgspec.ValidationError as error:
+        detail = f"the answer is not a JSON-RPC frame: {_explain(RpcResponse, error)}"
+        raise FrameError(RpcCode.INVALID_REQUEST, detail) from None
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
-        raise FrameError(PARSE_ERROR, f"the answer is not a JSON-RPC frame: {error}") from None
+        raise FrameError(
+            RpcCode.PARSE_ERROR, f"the answer is not a JSON-RPC frame: {error}"
+        ) from None
+
+
+def _explain(kind: type[Struct], error: msgspec.ValidationError) -> str:
+    """Return which member is wrong and what was expected there; what came may be a secret."""
+    found = explain(kind, None, str(error))
+    member = ".".join(step.strip("[]") for step in found.path)
+    if found.missing and not found.got:
+        return f"{member}: a required member is missing"
+    return f"{member or 'frame'}: expected {found.expected}"

@@ -2,18 +2,15 @@
 
 from collections.abc import Iterator
 from enum import StrEnum
-from typing import ClassVar, Generic, Literal, NamedTuple, TypedDict, TypeVar
+from typing import ClassVar, Generic, Literal, NamedTuple, TypeAlias, TypedDict, TypeVar
 
 from msgspec import UNSET, Struct, UnsetType
 
-from agent_league.protocol.fields import (
-    Ordinal,
-    ProtocolVersion,
-    Seconds,
-    Sender,
-    Text,
-    UtcTime,
-)
+from agent_league.protocol.fields import Ordinal, ProtocolVersion, Seconds, Sender, Text, UtcTime
+from agent_league.vocabulary import Json
+
+Result: TypeAlias = Struct | dict[str, Json]
+"""The answer to a message, before it is encoded."""
 
 
 class Role(StrEnum):
@@ -44,7 +41,7 @@ Wait = Literal[
 
 
 class Route(NamedTuple):
-    """Who says a message to whom, by which tool, and how long an answer may take.
+    """Who sends a message to whom, by which tool, and how long an answer may take.
 
     A reply has no tool: it travels back as the result of the request that it answers.
     """
@@ -55,7 +52,7 @@ class Route(NamedTuple):
     wait: Wait = "generic"
 
 
-class Stamp(TypedDict):
+class Envelope(TypedDict):
     """The part of the envelope that every message has."""
 
     protocol: Literal["league.v2"]
@@ -93,25 +90,25 @@ class Request(Message, Generic[Reply], frozen=True, kw_only=True):
 
 
 class Notice(Message, frozen=True, kw_only=True):
-    """A message that wants no answer but that it has arrived."""
+    """A message that is only acknowledged."""
 
 
 class Acknowledgement(Struct, frozen=True):
-    """The result of a call that has no reply of its own among the messages."""
+    """The result of a call whose message has no reply of its own."""
 
     status: Literal["ok"] = "ok"
     match_id: str | UnsetType = UNSET
     note: str | UnsetType = UNSET
 
 
-def name(kind: type[Message]) -> str:
+def name(kind: type[Struct]) -> str:
     """Return the name that *kind* has on the wire, such as `GAME_OVER`."""
     return str(kind.__struct_config__.tag)
 
 
-def declared(root: type[Message] = Message) -> Iterator[type[Message]]:
+def iter_message_kinds(root: type[Message] = Message) -> Iterator[type[Message]]:
     """Yield every message class that has a name on the wire."""
     for kind in root.__subclasses__():
         if kind.__struct_config__.tag is not None and "route" in kind.__dict__:
             yield kind
-        yield from declared(kind)
+        yield from iter_message_kinds(kind)

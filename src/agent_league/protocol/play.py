@@ -1,18 +1,10 @@
-"""The messages of a match, between the league, a referee and its players."""
+"""The messages of a match between the league, a referee and its players."""
 
 from typing import ClassVar, Literal
 
 from msgspec import Raw, Struct, field
 
-from agent_league.protocol.fields import (
-    Count,
-    Integer,
-    Ordinal,
-    Parity,
-    Sentence,
-    Text,
-    UtcTime,
-)
+from agent_league.protocol.fields import Count, Ordinal, Parity, Sentence, Text, UtcTime
 from agent_league.protocol.message import (
     LEAGUE,
     PLAYER,
@@ -25,10 +17,10 @@ from agent_league.protocol.message import (
     Route,
 )
 from agent_league.protocol.registration import Verdict
+from agent_league.protocol.results import GameResult, ReportedResult
 from agent_league.vocabulary import Json
 
 SeatName = Literal["PLAYER_A", "PLAYER_B"]
-Status = Literal["WIN", "DRAW", "TECHNICAL_LOSS"]
 Strictness = Literal["tolerant", "strict"]
 
 
@@ -47,20 +39,20 @@ class Contestant(Struct, frozen=True, kw_only=True, omit_defaults=True):
     player_id: Text
     endpoint: Text
     ticket: str
-    """What the referee shows this player; it opens nothing at the league."""
+    """The referee shows it to this player; it gives no access to the league."""
     dialect: str = "league.v2"
-    """How it is spoken to: `league.v2`, `league.v1`, or `mcp` if it is an MCP server."""
+    """The dialect it uses: `league.v2`, `league.v1`, or `mcp` if it is an MCP server."""
     tools: str | None = None
-    """A mark of the tools that it had when the league first looked; they must not change."""
+    """A hash of the tools that it had when the league first saw it; they must not change."""
     suspended: bool = False
-    """Known not to answer: the match is decided without asking it."""
+    """It does not answer at present: it loses the match without being asked."""
     wins: Count = 0
     draws: Count = 0
     losses: Count = 0
 
 
 class MatchAccepted(Message, frozen=True, kw_only=True, tag="START_MATCH_RESPONSE"):
-    """A referee takes a match, or says why it cannot."""
+    """A referee takes a match, or gives the reason why it cannot."""
 
     route: ClassVar[Route] = Route((REFEREE,), (LEAGUE,))
 
@@ -81,18 +73,18 @@ class StartMatch(Request[MatchAccepted], frozen=True, kw_only=True, tag="START_M
     game_type: Text
     players: list[Contestant]
     ticket: Text
-    """Shown again with the report, which counts only with it."""
+    """The report counts only with this ticket."""
     seed: Text
-    """Where the chance of this match comes from."""
+    """The seed of the random numbers of this match."""
     options: dict[str, Json] = field(default_factory=dict)
     patience: Patience = Patience()
     retry: Retry = Retry()
     transcript: bool = False
-    """Whether the league wants to be told, with the report, what was said."""
+    """Whether the league wants the transcript of the match with the report."""
     strictness: Strictness = "tolerant"
-    """Whether a player that deviates from the protocol is understood, or refused."""
+    """Whether the referee accepts deviations from the protocol, or refuses them."""
     auto: bool = True
-    """False: the match waits to be stepped by collect_choices, draw_number, finalize_match."""
+    """False: the match waits for the tools collect_choices, draw_number, finalize_match."""
 
 
 class JoinAck(Message, frozen=True, kw_only=True, tag="GAME_JOIN_ACK"):
@@ -129,7 +121,7 @@ class Record(Struct, frozen=True, kw_only=True):
 
 
 class MoveContext(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What a player may want to know before it moves."""
+    """What a player can know before it moves."""
 
     opponent_id: Text
     round_id: Ordinal
@@ -137,7 +129,7 @@ class MoveContext(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class MoveReply(Message, frozen=True, kw_only=True):
-    """A player's move; each kind of move call has its own spelling of it."""
+    """A player's move; each kind of move call has its own reply."""
 
     match_id: Text
     player_id: Text
@@ -169,7 +161,7 @@ class ParityCall(MoveCall[ParityReply], frozen=True, kw_only=True, tag="CHOOSE_P
 
 
 class GameMoveReply(MoveReply, frozen=True, kw_only=True, tag="GAME_MOVE_RESPONSE"):
-    """A player's move, as its game writes it."""
+    """A player's move in any other game, in the form that the game defines."""
 
     route: ClassVar[Route] = Route((PLAYER,), (REFEREE,))
 
@@ -177,26 +169,13 @@ class GameMoveReply(MoveReply, frozen=True, kw_only=True, tag="GAME_MOVE_RESPONS
 
 
 class GameMoveCall(MoveCall[GameMoveReply], frozen=True, kw_only=True, tag="GAME_MOVE_CALL"):
-    """A referee asks a player to move in any other game, showing what its seat may see."""
+    """A referee asks a player to move in any other game, and shows what its seat may see."""
 
     route: ClassVar[Route] = Route((REFEREE,), (PLAYER,), "choose_move", "move")
     reply: ClassVar[type[Message]] = GameMoveReply
 
     view: Json
     legal_moves: list[Json]
-
-
-class GameResult(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """How a match ended, as its players are told."""
-
-    status: Status
-    winner_player_id: str | None
-    drawn_number: Integer | None
-    number_parity: Literal["even", "odd"] | None
-    choices: dict[str, Json]
-    reason: Sentence
-    details: dict[str, Json] = field(default_factory=dict)
-    """What a game other than Even/Odd has to tell."""
 
 
 class GameOver(Notice, frozen=True, kw_only=True, tag="GAME_OVER"):
@@ -209,20 +188,8 @@ class GameOver(Notice, frozen=True, kw_only=True, tag="GAME_OVER"):
     game_result: GameResult
 
 
-class ReportedResult(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """How a match ended, as the league is told."""
-
-    winner: str | None
-    score: dict[str, Count]
-    details: dict[str, Json]
-    status: Status | None = None
-    termination: str | None = None
-    technical_losses: list[str] = field(default_factory=list)
-    """The players that forfeited: one, or both."""
-
-
 class TranscriptPart(Notice, frozen=True, kw_only=True, tag="MATCH_TRANSCRIPT"):
-    """A referee hands in what was said in a match, before a report that has no room for it all."""
+    """A referee sends a part of a transcript that is too long for the report."""
 
     route: ClassVar[Route] = Route((REFEREE,), (LEAGUE,), "report_transcript", "report")
 
@@ -237,13 +204,13 @@ class Violation(Struct, frozen=True, kw_only=True):
 
     player_id: Text
     rule: Text
-    """Its id in docs/strangers.md."""
+    """The id of the rule in docs/third-party-agents.md."""
     got: str
-    """What came: short, and without secrets."""
+    """What the player sent: shortened, and without secrets."""
 
 
 class ResultReport(Notice, frozen=True, kw_only=True, tag="MATCH_RESULT_REPORT"):
-    """A referee tells the league how a match ended, again and again until it is acknowledged."""
+    """A referee tells the league how a match ended, and repeats it until it is acknowledged."""
 
     route: ClassVar[Route] = Route((REFEREE,), (LEAGUE,), "report_match_result", "report")
 
@@ -254,6 +221,6 @@ class ResultReport(Notice, frozen=True, kw_only=True, tag="MATCH_RESULT_REPORT")
     result: ReportedResult
     ticket: str | None = None
     transcript: list[Raw] = field(default_factory=list)
-    """What was said in the match, in order: when, by whom, to whom, and the message."""
+    """The messages of the match in order, each with its time, sender and receiver."""
     violations: list[Violation] = field(default_factory=list)
-    """In what the players deviated from the protocol."""
+    """The deviations of the players from the protocol."""

@@ -1,38 +1,37 @@
-"""From what came over the wire to a message, or to a sentence about what is wrong with it."""
+"""Reads a message from JSON, or says in one sentence what is wrong with it."""
 
-import re
 from collections.abc import Mapping
-from types import MappingProxyType
 from typing import Any, ClassVar, Literal, TypeVar, Union
 
 import msgspec
-from msgspec import inspect
 
-from agent_league.protocol import complaints, play, queries, registration, rounds
+from agent_league.protocol import error_messages, play, queries, registration, rounds
 from agent_league.protocol.errors import ErrorCode, ProtocolError
+from agent_league.protocol.explain import Explanation, abridge, explain, find_value
+from agent_league.protocol.fields import LONGEST_TEXT
 from agent_league.protocol.jsonrpc import Id
-from agent_league.protocol.message import Message, declared, name
+from agent_league.protocol.message import Message, iter_message_kinds, name
 from agent_league.vocabulary import Json
 
-MODULES = (registration, rounds, play, queries, complaints)
+MODULES = (registration, rounds, play, queries, error_messages)
 
-MESSAGES: Mapping[str, type[Message]] = MappingProxyType(
-    {name(kind): kind for kind in sorted(declared(), key=name)}
-)
+MESSAGES: Mapping[str, type[Message]] = {
+    name(kind): kind for kind in sorted(iter_message_kinds(), key=name)
+}
 """Every message of the protocol, by the name it has on the wire."""
 
-TOOLS: Mapping[str, type[Message]] = MappingProxyType(
-    {kind.route.tool: kind for kind in MESSAGES.values() if kind.route.tool}
-)
-"""Every message that is said by calling a tool, by the name of the tool."""
+TOOLS: Mapping[str, type[Message]] = {
+    kind.route.tool: kind for kind in MESSAGES.values() if kind.route.tool
+}
+"""Every message that is sent by calling a tool, by the name of the tool."""
 
 AnyMessage: Any = Union[tuple(MESSAGES.values())]  # noqa: UP007 - built at run time
-"""Every message as one type, for decoders that read a frame and the message in it at once."""
-_any_message: msgspec.json.Decoder[Message] = msgspec.json.Decoder(AnyMessage)
+"""Every message as one type, for decoders that read a frame and its message in one step."""
+_message_decoder: msgspec.json.Decoder[Message] = msgspec.json.Decoder(AnyMessage)
 
 
 class MessageCall(msgspec.Struct):
-    """A frame with a right message in it, as nearly all are."""
+    """A call whose params are a valid message, as in nearly all calls."""
 
     bare: ClassVar[bool] = False
 
@@ -42,147 +41,94 @@ class MessageCall(msgspec.Struct):
     id: Id | msgspec.UnsetType = msgspec.UNSET
 
 
-_message_call = msgspec.json.Decoder(MessageCall)
+_message_call_decoder = msgspec.json.Decoder(MessageCall)
 
 Kind = TypeVar("Kind", bound=msgspec.Struct)
 
 
-def read(raw: bytes | msgspec.Raw, *, meant: type[Message] | None = None) -> Message:
-    """Return the message in *raw*, or raise `ProtocolError` naming the field and what it wants.
+def read(raw: bytes | msgspec.Raw, *, expected: type[Message] | None = None) -> Message:
+    """Return the message in *raw*, or raise `ProtocolError` naming the field and what it must be.
 
-    *meant* is what the method called for, in case the body does not name its own type.
+    *expected* is the message of the method that was called, for a body without message_type.
     """
     try:
-        return _any_message.decode(raw)
-    except msgspec.ValidationError as error:
-        raise _defect(_parsed(raw), str(error), meant) from None
+        try:
+            return _message_decoder.decode(raw)
+        except msgspec.ValidationError as error:
+            raise _make_defect_error(msgspec.json.decode(raw), str(error), expected) from None
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
-        raise _not_json(error) from None
+        raise ProtocolError(ErrorCode.INVALID_FIELD_VALUE, f"not JSON: {error}") from None
 
 
-def read_call_at_once(body: bytes) -> MessageCall | None:
-    """Return the call in *body*; None if it must be read piece by piece to say what it is.
+def read_message_call(body: bytes) -> MessageCall | None:
+    """Return the call in *body*, frame and message read in one step; None if something is wrong.
 
-    This is the frame and its message in one go: what it takes, `read_call` and `read` take too.
+    `read_call` and `read` accept the same calls, and say what is wrong with the others.
     """
     try:
-        return _message_call.decode(body)
+        return _message_call_decoder.decode(body)
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
         return None
+
+
+def find_conversation(message: Json) -> str | None:
+    """Return the conversation id of what was to be a *message*; None if it has no valid one."""
+    if isinstance(message, bytes | msgspec.Raw):
+        try:
+            message = msgspec.json.decode(message)
+        except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+            return None
+    found = message.get("conversation_id") if isinstance(message, dict) else None
+    return found if isinstance(found, str) and 0 < len(found) <= LONGEST_TEXT else None
 
 
 def read_as(kind: type[Kind], body: Json) -> Kind:
     """Return *body*, already parsed, as a *kind*, or raise `ProtocolError`."""
     try:
-        # Not `convert`: it cannot make what is passed on as it came (`Raw`).
+        # Not `convert`: it cannot make fields that are passed on unread (`Raw`).
         return msgspec.json.decode(msgspec.json.encode(body), type=kind)
     except msgspec.ValidationError as error:
-        raise _explained(kind, body, str(error)) from None
+        raise make_message_error(kind, body, str(error)) from None
 
 
-def _parsed(raw: bytes | msgspec.Raw) -> Json:
-    try:
-        return msgspec.json.decode(raw)
-    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
-        raise _not_json(error) from None
-
-
-def _not_json(error: Exception) -> ProtocolError:
-    return ProtocolError(ErrorCode.INVALID_FIELD_VALUE, f"not JSON: {error}")
-
-
-def _defect(body: Json, said_wrong: str, meant: type[Message] | None) -> ProtocolError:
-    """Say what is wrong with *body*, which is JSON but not a message."""
+def _make_defect_error(body: Json, reason: str, expected: type[Message] | None) -> ProtocolError:
+    """Return what is wrong with *body*, which is JSON but not a message."""
     if not isinstance(body, dict):
         detail = "expected an object with the message"
         return ProtocolError(ErrorCode.INVALID_FIELD_VALUE, detail)
-    said = body.get("message_type")
-    if said is None and meant is not None:
-        return _explained(meant, body, "Object missing required field `message_type`")
-    kind = MESSAGES.get(said.upper()) if isinstance(said, str) else None
-    if kind is None:
-        return _unknown(said)
-    if said != name(kind):
-        detail = f"message_type: expected {name(kind)!r} in capitals, got {said!r}"
-        return ProtocolError(ErrorCode.INVALID_FIELD_VALUE, detail, field="message_type")
-    return _explained(kind, body, said_wrong)
-
-
-def _unknown(said: Json) -> ProtocolError:
-    if said is None:
+    message_type = body.get("message_type")
+    if message_type is None and expected is not None:
+        return make_message_error(expected, body, "Object missing required field `message_type`")
+    if message_type is None:
         detail = "message_type: a required field is missing"
         return ProtocolError(ErrorCode.MISSING_REQUIRED_FIELD, detail, field="message_type")
-    detail = f"message_type: {str(said)[:60]!r} is not a message of this protocol"
-    return ProtocolError(ErrorCode.UNKNOWN_MESSAGE_TYPE, detail, field="message_type")
+    kind = MESSAGES.get(message_type.upper()) if isinstance(message_type, str) else None
+    if kind is None:
+        detail = f"message_type: {str(message_type)[:60]!r} is not a message of this protocol"
+        return ProtocolError(ErrorCode.UNKNOWN_MESSAGE_TYPE, detail, field="message_type")
+    if message_type != name(kind):
+        detail = f"message_type: expected {name(kind)!r} in capitals, got {message_type!r}"
+        return ProtocolError(ErrorCode.INVALID_FIELD_VALUE, detail, field="message_type")
+    return make_message_error(kind, body, reason)
 
 
-_AT = re.compile(r" - at `\$\.?(.*)`$")
-_MISSING = re.compile(r"^Object missing required field `([^`]*)`")
-
-
-def _explained(kind: type[msgspec.Struct], body: Json, said: str) -> ProtocolError:
-    """Turn msgspec's sentence into our code, the field's path and what was expected there."""
-    at = _AT.search(said)
-    path = [step for step in re.split(r"\.|\[", at[1] if at else "") if step.strip(".]")]
-    missing = _MISSING.match(said)
-    if missing:
-        path.append(missing[1])
-    field = ".".join(step.rstrip("]") for step in path)
-    rule = _rule_at(kind, path)
-    expected = rule.get("expected") or _AT.sub("", said).removeprefix("Expected ").split(", got")[0]
-    if missing or ("got `null`" in said and rule.get("code") != ErrorCode.INVALID_PARITY_CHOICE):
+def make_message_error(kind: type[msgspec.Struct], body: Json, error: str) -> ProtocolError:
+    """Return msgspec's *error* about *body* with our code, the path of the field and what was expected there."""
+    found = explain(kind, body, error)
+    field = ".".join(step.strip("[]") for step in found.path)
+    code = ErrorCode(found.rule.get("code", ErrorCode.INVALID_FIELD_VALUE))
+    if found.missing and (not found.got or code != ErrorCode.INVALID_PARITY_CHOICE):
         code, detail = ErrorCode.MISSING_REQUIRED_FIELD, f"{field}: a required field is missing"
     else:
-        code = ErrorCode(rule.get("code", ErrorCode.INVALID_FIELD_VALUE))
-        detail = f"{field or 'message'}: expected {expected}, got {_shown(body, path)}"
-    about = name(kind) if issubclass(kind, Message) else "UNKNOWN"
-    return ProtocolError(code, detail, about=about, field=field, expected=expected)
+        detail = f"{field or 'message'}: expected {found.expected}, got {found.got}"
+    about = str(kind.__struct_config__.tag or "UNKNOWN")
+    context = _make_choice_context(found, body) if code == found.rule.get("code") else {}
+    return ProtocolError(code, detail, about=about, field=field, expected=found.expected, **context)
 
 
-def _rule_at(kind: type[msgspec.Struct], path: list[str]) -> dict[str, Any]:
-    """Return the rule that the field type at *path* carries, or nothing."""
-    here: inspect.Type = inspect.type_info(kind)
-    rule: dict[str, Any] = {}
-    for step in [*path, None]:
-        here, rule = _opened(here, rule)
-        if step is not None:
-            here, rule = _step_into(here, step), {}
-    return rule
-
-
-def _opened(here: inspect.Type, rule: dict[str, Any]) -> tuple[inspect.Type, dict[str, Any]]:
-    """Look through annotations and through `X | None` to the type underneath."""
-    while True:
-        if isinstance(here, inspect.Metadata):
-            rule, here = {**rule, **(here.extra or {})}, here.type
-        elif isinstance(here, inspect.UnionType):
-            here = next(t for t in here.types if not isinstance(t, inspect.NoneType))
-        else:
-            return here, rule
-
-
-def _step_into(here: inspect.Type, step: str) -> inspect.Type:
-    if isinstance(here, inspect.StructType):
-        found = [f.type for f in here.fields if f.encode_name == step]
-        return found[0] if found else inspect.AnyType()
-    if isinstance(here, inspect.ListType):
-        return here.item_type
-    return here.value_type if isinstance(here, inspect.DictType) else inspect.AnyType()
-
-
-SECRETS = {"auth_token", "ticket"}
-
-
-def _shown(body: Json, path: list[str]) -> str:
-    """Show the value at *path* as a sender may see it: short, and never a secret."""
-    for step in path:
-        if step in SECRETS:
-            return "another value"
-        if isinstance(body, dict) and step in body:
-            body = body[step]
-        elif isinstance(body, list) and step[:-1].isdigit():
-            body = body[int(step[:-1])]
-    if isinstance(body, (dict, list)):  # a secret may stand anywhere inside
-        return "an object" if isinstance(body, dict) else f"an array of {len(body)}"
-    shown = msgspec.json.encode(body).decode()
-    return shown if len(shown) <= 60 else f"{shown[:57]}..."  # noqa: PLR2004 - a line's worth
+def _make_choice_context(found: Explanation, body: Json) -> dict[str, Json]:
+    """Return what was chosen and what may be chosen, if the field is a choice."""
+    valid = found.rule.get("valid_choices")
+    if valid is None:
+        return {}
+    return {"invalid_choice": abridge(find_value(body, found.path)), "valid_choices": valid}

@@ -18,20 +18,20 @@ Verdict = Literal["ACCEPTED", "REJECTED"]
 
 
 class PlayerMeta(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What a player says of itself."""
+    """What a player says about itself."""
 
     display_name: DisplayName
     version: SemanticVersion
     game_types: GameTypes
     contact_endpoint: Text
-    """Where it listens; judged when it registers, so that a bad one is refused with a reason."""
+    """Where it listens; checked at registration, so that a bad address is refused with a reason."""
     protocol_version: SemanticVersion | None = None
     dialect: Text | None = None
-    """How it is to be spoken to, if not as it is found to speak: `league.v1`."""
+    """The dialect to use with it, if not the one that it uses itself: `league.v1`."""
 
 
 class RefereeMeta(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What a referee says of itself."""
+    """What a referee says about itself."""
 
     display_name: DisplayName
     version: SemanticVersion
@@ -42,7 +42,7 @@ class RefereeMeta(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class RefereeRegistered(Message, frozen=True, kw_only=True, tag="REFEREE_REGISTER_RESPONSE"):
-    """The league admits a referee, or says why not."""
+    """The league accepts a referee, or says why not."""
 
     route: ClassVar[Route] = Route((LEAGUE,), (REFEREE,))
 
@@ -50,6 +50,8 @@ class RefereeRegistered(Message, frozen=True, kw_only=True, tag="REFEREE_REGISTE
     referee_id: str | None
     reason: Sentence | None
     error_code: str | None = None
+    signed: bool = False
+    """Whether the league signs its orders and its last notice; then unsigned ones are not its own."""
 
     @property
     def agent_id(self) -> str | None:
@@ -59,16 +61,20 @@ class RefereeRegistered(Message, frozen=True, kw_only=True, tag="REFEREE_REGISTE
 class RegisterReferee(
     Request[RefereeRegistered], frozen=True, kw_only=True, tag="REFEREE_REGISTER_REQUEST"
 ):
-    """A referee asks to be given matches."""
+    """A referee asks to join the league."""
 
     route: ClassVar[Route] = Route((REFEREE,), (LEAGUE,), "register_referee", "register_referee")
     reply: ClassVar[type[Message]] = RefereeRegistered
 
     referee_meta: RefereeMeta
 
+    @property
+    def meta(self) -> RefereeMeta:
+        return self.referee_meta
+
 
 class PlayerRegistered(Message, frozen=True, kw_only=True, tag="LEAGUE_REGISTER_RESPONSE"):
-    """The league admits a player, or says why not."""
+    """The league accepts a player, or says why not."""
 
     route: ClassVar[Route] = Route((LEAGUE,), (PLAYER,))
 
@@ -76,6 +82,8 @@ class PlayerRegistered(Message, frozen=True, kw_only=True, tag="LEAGUE_REGISTER_
     player_id: str | None
     reason: Sentence | None
     error_code: str | None = None
+    signed: bool = False
+    """Whether the league gives tickets and signs its last notice; then unsigned ones are not its own."""
 
     @property
     def agent_id(self) -> str | None:
@@ -85,9 +93,13 @@ class PlayerRegistered(Message, frozen=True, kw_only=True, tag="LEAGUE_REGISTER_
 class RegisterPlayer(
     Request[PlayerRegistered], frozen=True, kw_only=True, tag="LEAGUE_REGISTER_REQUEST"
 ):
-    """A player asks to take part."""
+    """A player asks to join the league."""
 
     route: ClassVar[Route] = Route((PLAYER,), (LEAGUE,), "register_player", "register_player")
     reply: ClassVar[type[Message]] = PlayerRegistered
 
     player_meta: PlayerMeta
+
+    @property
+    def meta(self) -> PlayerMeta:
+        return self.player_meta

@@ -17,7 +17,7 @@ class AnnouncedMatch(Struct, frozen=True, kw_only=True, omit_defaults=True):
     player_B_id: Text  # noqa: N815 - the protocol's spelling
     referee_endpoint: Text
     player_A_endpoint: Text | None = None  # noqa: N815 - the protocol's spelling
-    """Where a player listens, if the announcement is also the order to play."""
+    """Where a player listens; only in an announcement that is also the order to play."""
     player_B_endpoint: Text | None = None  # noqa: N815 - the protocol's spelling
 
 
@@ -32,7 +32,7 @@ class RoundAnnouncement(Notice, frozen=True, kw_only=True, tag="ROUND_ANNOUNCEME
 
 
 class RoundSummary(Struct, frozen=True, kw_only=True):
-    """How the matches of a round ended; the last three add up to the first."""
+    """How the matches of a round ended; the three counts add up to *total_matches*."""
 
     total_matches: Count
     wins: Count

@@ -1,15 +1,17 @@
-"""Tokens and tickets: who may say what to whom, without showing one's token to a third party.
+"""Tokens and tickets prove who sent a message, and no token is shown to a third agent.
 
-The league keeps only the hash of a token. The hash is then known to the league and to the
-token's owner and to nobody else, so it also serves as the key with which each can prove to the
-other who it is.
+The league keeps only the hash of a token. Only the league and the owner of the token know that
+hash, so it is also the key with which each proves to the other who it is.
 """
 
 import hashlib
 import hmac
 import secrets
+from collections.abc import Iterable
 
 FORMAT = "tok_{agent_id}_{random}"
+MAX_PROOFS = 32
+"""How many proofs of one text are looked at; the league never writes as many."""
 
 
 def new_token(agent_id: str) -> str:
@@ -20,18 +22,30 @@ def new_ticket() -> str:
     return f"tkt_{secrets.token_urlsafe(24)}"
 
 
-def token_hash(token: str) -> str:
+def hash_token(token: str) -> str:
     return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def same(one: str, other: str) -> bool:
-    """Compare in constant time, whatever characters a stranger sends."""
+def is_same_secret(one: str, other: str) -> bool:
+    """Compare in constant time, whatever characters a third-party agent sends."""
     return hmac.compare_digest(
         one.encode("utf-8", "surrogatepass"), other.encode("utf-8", "surrogatepass")
     )
 
 
-def ticket(key: str, *about: str) -> str:
-    """Return the ticket that only the league and the holder of *key* can make for *about*."""
-    made = hmac.digest(key.encode(), "\x1f".join(about).encode(), "sha256")
-    return f"tkt_{made.hex()}"
+def sign_for_any(keys: Iterable[str], *parts: str) -> str:
+    """Return one text that proves *parts* to whoever holds any of *keys*."""
+    return ".".join(sign_ticket(key, *parts) for key in keys)
+
+
+def is_signed(signature: str | None, keys: Iterable[str], *parts: str) -> bool:
+    """Whether *signature* proves *parts* to the holder of *keys*."""
+    proofs = (signature or "").split(".", MAX_PROOFS)[:MAX_PROOFS]
+    expected = [sign_ticket(key, *parts) for key in keys]
+    return any(is_same_secret(proof, own) for own in expected for proof in proofs)
+
+
+def sign_ticket(key: str, *parts: str) -> str:
+    """Return the ticket that only the league and the holder of *key* can make for *parts*."""
+    digest = hmac.digest(key.encode(), "\x1f".join(parts).encode(), "sha256")
+    return f"tkt_{digest.hex()}"

@@ -1,4 +1,4 @@
-"""One match, from the invitations to the verdict."""
+"""One match, from the invitations to the result."""
 
 import asyncio
 from collections.abc import Sequence
@@ -6,17 +6,20 @@ from enum import StrEnum
 from random import Random
 from typing import Any
 
-from agent_league.agent import Agent, together
+from msgspec.structs import replace
+
+from agent_league.agent import Agent, run_together
 from agent_league.game import AnyGame, RulesError
 from agent_league.protocol.play import StartMatch
-from agent_league.referee.seated import Seated
+from agent_league.protocol.results import MatchResult, Termination
+from agent_league.referee.judging import judge_forfeits, judge_game
+from agent_league.referee.seated_player import SeatedPlayer
 from agent_league.referee.transcript import Transcript
-from agent_league.referee.verdict import Forfeit, Verdict, by_forfeit, by_rules
-from agent_league.vocabulary import Seat
+from agent_league.vocabulary import PlayerId, Seat
 
 
 class Phase(StrEnum):
-    """Where a match stands."""
+    """The state of a match."""
 
     WAITING_FOR_PLAYERS = "WAITING_FOR_PLAYERS"
     COLLECTING_CHOICES = "COLLECTING_CHOICES"
@@ -30,22 +33,28 @@ class Match:
     def __init__(self, order: StartMatch, game: AnyGame, referee: Agent) -> None:
         self.order = order
         self.transcript = Transcript(referee.clock)
-        self.seated: Sequence[Seated] = [
-            Seated(referee, order, seat, self.transcript) for seat in range(game.seats)
+        self.seated_players: Sequence[SeatedPlayer] = [
+            SeatedPlayer(referee, order, seat, self.transcript) for seat in range(game.seats)
         ]
         self.reordered = asyncio.Event()
         """Set when the league orders a match again that it lost track of."""
         self.phase = Phase.WAITING_FOR_PLAYERS
+        self.task: asyncio.Task[Any] | None = None
+        """Plays the match, or its first step if the others are taken by hand."""
         self.stepping = False
-        """Whether somebody who steps it by hand waits for a step to end."""
-        self.judged = False
-        """Whether its verdict is being announced; nothing can change it any more."""
-        self.forfeits: dict[Seat, Forfeit] = {}
+        """Whether a step that somebody started by hand is still running."""
+        self.is_judged = False
+        """Whether its result is being announced and cannot change any more."""
+        self.forfeits: dict[Seat, Termination] = {}
         self._game = game
         self._rng = Random(order.seed)
         self._state: Any = game.start(order.options, self._rng)
         self._moves: dict[Seat, Any] = {}
-        self._choices: dict[str, Any] = dict.fromkeys(seat.player_id for seat in self.seated)
+        self._choices: dict[str, Any] = dict.fromkeys(one.player_id for one in self.seated_players)
+
+    def is_ordered_by(self, order: StartMatch) -> bool:
+        """Whether *order* means this match: the same game, players and endpoints."""
+        return _describe_participants(order) == _describe_participants(self.order)
 
     async def play(self) -> None:
         """Play to the end, or to the first forfeit."""
@@ -56,8 +65,8 @@ class Match:
 
     async def invite(self) -> None:
         """Offer both seats at the same time."""
-        answers = await together([seat.invited() for seat in self.seated])
-        self._go_on(Phase.COLLECTING_CHOICES, dict(enumerate(answers)))
+        answers = await run_together([seat.invite() for seat in self.seated_players])
+        self._advance(Phase.COLLECTING_CHOICES, dict(enumerate(answers)))
 
     async def collect(self) -> None:
         """Ask for the next moves.
@@ -65,30 +74,45 @@ class Match:
         Seats that move together are asked together, so none can wait to see another's move.
         """
         seats = self._game.to_move(self._state)
-        asked = [self.seated[seat].move(self._game, self._state) for seat in seats]
-        answers = dict(zip(seats, await together(asked), strict=True))
-        self._moves = {s: move for s, move in answers.items() if not isinstance(move, Forfeit)}
-        self._choices.update({self.seated[s].player_id: m for s, m in self._moves.items()})
-        self._go_on(Phase.DRAWING_NUMBER, answers)
+        calls = [self.seated_players[seat].move(self._game, self._state) for seat in seats]
+        answers = dict(zip(seats, await run_together(calls), strict=True))
+        self._moves = {s: move for s, move in answers.items() if not isinstance(move, Termination)}
+        self._choices.update({self.seated_players[s].player_id: m for s, m in self._moves.items()})
+        self._advance(Phase.DRAWING_NUMBER, answers)
 
     def draw(self) -> None:
-        """Let the rules, and chance, do their part; nothing to do once a seat has forfeited."""
+        """Apply the moves by the rules, and by chance; do nothing once a seat has forfeited."""
         if self.phase is Phase.FINISHED:
             return
         self._state = self._game.play(self._state, self._moves, self._rng)
         over = not self._game.to_move(self._state)
         self.phase = Phase.FINISHED if over else Phase.COLLECTING_CHOICES
 
-    def verdict(self) -> Verdict:
-        players = [seat.player_id for seat in self.seated]
+    def result(self) -> MatchResult:
+        """Return how the match ended; its details say how late we were, if that extended a deadline."""
+        result = self._judge()
+        lag_ms = sum(seat.lag_ms for seat in self.seated_players)
+        return (
+            replace(result, details=result.details | {"referee_lag_ms": lag_ms})
+            if lag_ms
+            else result
+        )
+
+    def _judge(self) -> MatchResult:
+        first, second = (PlayerId(seat.player_id) for seat in self.seated_players)
+        players = (first, second)
         if self.forfeits:
-            return by_forfeit(players, self.forfeits, self._choices)
+            forfeits = {players[seat]: self.forfeits[seat] for seat in sorted(self.forfeits)}
+            return judge_forfeits(players, forfeits, self._choices)
         outcome = self._game.outcome(self._state)
         if outcome is None:
             raise RulesError("nobody is to move, yet the game has no outcome")
-        return by_rules(players, outcome, self._choices, self._game.record(self._state))
+        return judge_game(players, outcome, self._choices, self._game.record(self._state))
 
-    def _go_on(self, phase: Phase, answers: dict[Seat, Any]) -> None:
-        found = {seat: said for seat, said in answers.items() if isinstance(said, Forfeit)}
-        self.forfeits.update(found)
+    def _advance(self, phase: Phase, answers: dict[Seat, Any]) -> None:
+        self.forfeits = {s: why for s, why in answers.items() if isinstance(why, Termination)}
         self.phase = Phase.FINISHED if self.forfeits else phase
+
+
+def _describe_participants(order: StartMatch) -> Sequence[object]:
+    return order.game_type, *((player.player_id, player.endpoint) for player in order.players)

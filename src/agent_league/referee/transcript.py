@@ -1,4 +1,4 @@
-"""What was said in a match, word for word, with the time: enough to see it all again."""
+"""The transcript of a match: every message, with its time, so that it can be replayed."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -6,17 +6,16 @@ from collections.abc import Iterator, Sequence
 import msgspec
 from msgspec import Raw
 
-from agent_league.clock import Clock, written
-from agent_league.transport import NoAnswerError
+from agent_league.clock import Clock, format_time
+from agent_league.protocol.failures import NoAnswerError
 
-ROOM = 8_000
-"""How many bytes of it fit in one message, which may be 10 KB long with everything."""
-
+MAX_PART_BYTES = 8_000
+"""Bytes of transcript in one message, which may be 10 KB long as a whole."""
 
 _SECRET = re.compile(rb'("(?:auth_token|ticket)"\s*:\s*)"(?:[^"\\]|\\.)*"')
 HIDDEN = b'"***"'
-LONGEST, SHOWN = 7_800, 500
-"""How long a message is kept whole, and how much is shown of a longer one."""
+MAX_ENTRY_BYTES, EXCERPT_BYTES = 7_800, 500
+"""A message up to this length is kept whole; of a longer one, an excerpt."""
 
 
 class Transcript:
@@ -27,18 +26,18 @@ class Transcript:
         self._entries: list[bytes] = []
 
     def add(self, route: bytes, key: bytes, body: bytes) -> None:
-        if len(body) > LONGEST:  # nobody keeps a match from being reported by talking too much
-            shown = body[:SHOWN].decode(errors="replace")
+        if len(body) > MAX_ENTRY_BYTES:  # a long message must not keep a match from being reported
+            shown = body[:EXCERPT_BYTES].decode(errors="replace")
             key, body = b"cut", msgspec.json.encode(f"{shown}... ({len(body)} bytes)")
-        at = written(self._clock()).encode()
+        at = format_time(self._clock()).encode()
         self._entries.append(b'{"at":"%b",%b,"%b":%b}' % (at, route, key, body))
 
     def parts(self) -> Sequence[list[Raw]]:
-        """Return the entries in parts that each fit in a message; at least one, perhaps empty."""
+        """Return the entries in parts that fit in a message each; at least one, maybe empty."""
         parts: list[list[Raw]] = [[]]
         length = 0
         for entry in self._entries:
-            if length + len(entry) > ROOM and parts[-1]:
+            if length + len(entry) > MAX_PART_BYTES and parts[-1]:
                 parts.append([])
                 length = 0
             parts[-1].append(Raw(entry))
@@ -49,15 +48,8 @@ class Transcript:
         return iter(self._entries)
 
 
-def _without_secrets(body: bytes) -> bytes:
-    """Hide what a stranger may send: even its own token."""
-    if b'"auth_token"' in body or b'"ticket"' in body:
-        return _SECRET.sub(rb"\1" + HIDDEN, body)
-    return body
-
-
-class Stenographer:
-    """Writes down what goes to and fro between the referee and one player."""
+class TranscriptWriter:
+    """Records the messages between the referee and one player."""
 
     def __init__(self, transcript: Transcript, referee: str, player: str, ticket: str) -> None:
         self._transcript = transcript
@@ -66,12 +58,15 @@ class Stenographer:
         self._out = b'"from":%b,"to":%b' % (one, other)
         self._back = b'"from":%b,"to":%b' % (other, one)
 
-    def sent(self, body: bytes) -> None:
+    def record_sent(self, body: bytes) -> None:
         self._transcript.add(self._out, b"message", body.replace(self._ticket, HIDDEN))
 
-    def heard(self, body: bytes | Raw) -> None:
-        self._transcript.add(self._back, b"message", _without_secrets(bytes(body)))
+    def record_received(self, body: bytes | Raw) -> None:
+        text = bytes(body)
+        if b'"auth_token"' in text or b'"ticket"' in text:  # a player may send even its own token
+            text = _SECRET.sub(rb"\1" + HIDDEN, text)
+        self._transcript.add(self._back, b"message", text)
 
-    def missed(self, error: NoAnswerError) -> None:
-        said = msgspec.json.encode(f"{error.code} {str(error)[:300]}")
-        self._transcript.add(self._back, b"error", said)
+    def record_error(self, error: NoAnswerError) -> None:
+        text = msgspec.json.encode(f"{error.code} {str(error)[:300]}")
+        self._transcript.add(self._back, b"error", text)

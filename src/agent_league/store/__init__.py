@@ -1,7 +1,7 @@
-"""What is remembered: the events of a season, in order, and nothing that follows from them."""
+"""What is kept: the events of a season in order, and nothing that is derived from them."""
 
+from agent_league.store.errors import StoreError
 from agent_league.store.events import Event
-from agent_league.store.log import EventLog, Stored, StoreError
-from agent_league.store.memory import MemoryLog
+from agent_league.store.log import EventLog, StoredEvent
 
-__all__ = ["Event", "EventLog", "MemoryLog", "StoreError", "Stored"]
+__all__ = ["Event", "EventLog", "StoreError", "StoredEvent"]

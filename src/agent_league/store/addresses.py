@@ -1,9 +1,10 @@
-"""Which store an address means."""
+"""The store at an address."""
 
 from pathlib import Path
 
-from agent_league.store.log import Store, StoreError
-from agent_league.store.sqlite import Durability, SqliteStore
+from agent_league.store.errors import StoreError
+from agent_league.store.sqlite import SqliteStore
+from agent_league.store.store import Durability, Store
 
 _EXPECTED = "expected a file, sqlite:///file, or postgresql://user@host/database"
 
@@ -11,23 +12,18 @@ _EXPECTED = "expected a file, sqlite:///file, or postgresql://user@host/database
 def store_at(address: str, durability: Durability = "power") -> Store:
     """Return the store at *address*, or raise `StoreError`.
 
-    After `sqlite://` comes a slash, and then the path: `sqlite:////var/a.db` is absolute.
+    The path follows `sqlite:///`, so `sqlite:////var/a.db` is absolute.
     """
     scheme, separator, rest = address.partition("://")
-    if not separator:
-        return SqliteStore(_file(address), durability)
-    if scheme == "sqlite" and rest.startswith("/"):
-        return SqliteStore(_file(rest[1:]), durability)
-    if scheme in ("postgresql", "postgres"):
-        # asyncpg is an extra, and takes as long to load as all the rest of a store.
+    if separator and scheme in ("postgresql", "postgres"):
+        # asyncpg is an optional dependency, and slow to import.
         from agent_league.store.postgres import PostgresStore  # noqa: PLC0415 - see above
 
         return PostgresStore(address, durability)
-    # Not the whole address: it may hold a password.
-    raise StoreError(f"{scheme}:// is no store; {_EXPECTED}")
-
-
-def _file(path: str) -> Path:
-    if path in ("", ":memory:"):  # SQLite would make a store that forgets
-        raise StoreError(f"{path!r} is no file to keep a league in; {_EXPECTED}")
-    return Path(path).expanduser()
+    if separator and not (scheme == "sqlite" and rest.startswith("/")):
+        # Not the whole address: it may hold a password.
+        raise StoreError(f"{scheme}:// is not a store; {_EXPECTED}")
+    path = rest[1:] if separator else address
+    if path in ("", ":memory:"):  # SQLite would keep nothing
+        raise StoreError(f"{path!r} is not a file for a store; {_EXPECTED}")
+    return SqliteStore(Path(path).expanduser(), durability)

@@ -1,37 +1,30 @@
-"""Events as rows, and rows as events, whatever version wrote them."""
+"""Encodes events as rows, and decodes rows of every version."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, NamedTuple, TypeAlias, Union
+from typing import Any, TypeAlias, Union
 
 import msgspec
 
-from agent_league.store import events, schema
+from agent_league.store import schema
+from agent_league.store.errors import StoreError
 from agent_league.store.events import Event
-from agent_league.store.log import Stored, StoreError
+from agent_league.store.log import StoredEvent
 from agent_league.vocabulary import Json
 
 Statement: TypeAlias = tuple[str, Sequence[Any]]
-"""SQL, and its parameters."""
+"""SQL and its parameters."""
 Rows: TypeAlias = Mapping[str, Sequence[Sequence[Any]]]
-"""What goes into one transaction: the rows for each statement."""
-
-
-def _declared() -> Iterator[type[Event]]:
-    for kind in vars(events).values():
-        if isinstance(kind, type) and issubclass(kind, Event) and kind is not Event:
-            yield kind
-
+"""The content of one transaction: the rows for each SQL statement."""
 
 KINDS: Mapping[str, type[Event]] = MappingProxyType(
-    {str(kind.__struct_config__.tag): kind for kind in _declared()}
+    {str(kind.__struct_config__.tag): kind for kind in Event.__subclasses__()}
 )
-"""Every kind of event, by the name it is stored under."""
+"""The class of every event, by the name under which it is stored."""
 
-UPGRADES: Mapping[tuple[str, int], Callable[[dict[str, Json]], dict[str, Json]]] = MappingProxyType(
-    {}
-)
-"""How the body of an event, as a version wrote it, becomes that of the next version."""
+Upgrade: TypeAlias = Callable[[dict[str, Json]], dict[str, Json]]
+UPGRADES: Mapping[tuple[str, int], Upgrade] = MappingProxyType({})
+"""For each kind and version, the function that turns a body into that of the next version."""
 
 _encode = msgspec.json.Encoder().encode
 _any_event: msgspec.json.Decoder[Event] = msgspec.json.Decoder(
@@ -39,46 +32,33 @@ _any_event: msgspec.json.Decoder[Event] = msgspec.json.Decoder(
 )
 
 
-class EventRow(NamedTuple):
-    """An event as it stands in the table, after the league's id."""
-
-    seq: int
-    at: str
-    kind: str
-    version: int
-    match_id: str | None
-    once: str | None
-    body: str
-
-
-def statements(league_id: str, kept: Iterable[Stored]) -> list[Statement]:
-    """Return what writes events down, or raise `StoreError` if one cannot be written."""
-    return [statement for stored in kept for statement in _statements(league_id, stored)]
+def make_statements(league_id: str, records: Iterable[StoredEvent]) -> list[Statement]:
+    """Return the statements that write events, or raise `StoreError` if one cannot be written."""
+    statements: list[Statement] = []
+    for record in records:
+        try:
+            statements.append((schema.INSERT_EVENT, (league_id, *encode_row(record))))
+            match_id = getattr(record.event, "match_id", None)
+            if record.transcript and match_id:
+                body = _encode(record.transcript).decode()
+                statements.append((schema.INSERT_TRANSCRIPT, (league_id, match_id, body)))
+        except (TypeError, ValueError) as error:  # a value that JSON lacks, or half a character
+            raise StoreError(f"event {record.seq} cannot be written down: {error}") from error
+    return statements
 
 
-def _statements(league_id: str, kept: Stored) -> list[Statement]:
-    try:
-        said: list[Statement] = [(schema.INSERT_EVENT, (league_id, *row(kept)))]
-        match_id = getattr(kept.event, "match_id", None)
-        if kept.transcript and match_id:
-            told = (league_id, match_id, _encode(kept.transcript).decode())
-            said.append((schema.INSERT_TRANSCRIPT, told))
-    except (TypeError, ValueError) as error:  # an object, or half a character
-        raise StoreError(f"event {kept.seq} cannot be written down: {error}") from error
-    return said
-
-
-def grouped(statements: Iterable[Statement]) -> Rows:
-    """Return the rows for each statement, in their order."""
+def group_rows(statements: Iterable[Statement]) -> Rows:
+    """Return the rows for each SQL statement, in order."""
     rows: dict[str, list[Sequence[Any]]] = {}
     for sql, parameters in statements:
         rows.setdefault(sql, []).append(parameters)
     return rows
 
 
-def row(stored: Stored) -> EventRow:
+def encode_row(stored: StoredEvent) -> Sequence[Any]:
+    """Return an event as a row of its table, in the order of the columns after the league's id."""
     event = stored.event
-    return EventRow(
+    return (
         stored.seq,
         event.at,
         str(type(event).__struct_config__.tag),
@@ -89,24 +69,17 @@ def row(stored: Stored) -> EventRow:
     )
 
 
-def stored(seq: int, kind: str, version: int, body: str) -> Stored:
-    """Return what a row holds, or raise `StoreError` if this program cannot read it."""
-    declared = KINDS.get(kind)
-    if declared is None or version > declared.schema:
+def decode_row(seq: int, kind: str, version: int, body: str) -> StoredEvent:
+    """Return the event of a row, or raise `StoreError` if this program cannot read it."""
+    event_class = KINDS.get(kind)
+    if event_class is None or version > event_class.schema:
         raise StoreError(f"event {seq} ({kind}, version {version}) is from a newer agent-league")
     try:
-        return Stored(seq, _read(kind, version, body))
+        if version == event_class.schema:
+            return StoredEvent(seq, _any_event.decode(body))
+        fields = msgspec.json.decode(body)
+        for older in range(version, event_class.schema):
+            fields = UPGRADES[kind, older](fields)
+        return StoredEvent(seq, msgspec.convert({**fields, "event": kind}, event_class))
     except (msgspec.DecodeError, KeyError) as error:
         raise StoreError(f"event {seq} ({kind}, version {version}) is damaged: {error}") from error
-
-
-def _read(kind: str, version: int, body: str) -> Event:
-    if version == KINDS[kind].schema:
-        return _any_event.decode(body)
-    return _upgraded(kind, version, msgspec.json.decode(body))
-
-
-def _upgraded(kind: str, version: int, body: dict[str, Any]) -> Event:
-    for older in range(version, KINDS[kind].schema):
-        body = UPGRADES[kind, older](body)
-    return msgspec.convert({**body, "event": kind}, KINDS[kind])

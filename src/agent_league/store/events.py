@@ -1,41 +1,42 @@
-"""What can happen in a season. The season itself is what these add up to."""
+"""The events of a season; `Season` is computed from them."""
 
 from typing import ClassVar
 
 from msgspec import Struct, field
 
-from agent_league.vocabulary import Json
+from agent_league.protocol.results import MatchResult, Status, Termination, read_result
+from agent_league.vocabulary import Json, PlayerId
 
 
 class Event(Struct, frozen=True, kw_only=True, tag_field="event"):
     """Something that happened, and when."""
 
     schema: ClassVar[int] = 1
-    """Counts up when the fields change; `codec.UPGRADES` then tells how the old ones read."""
+    """Counts up when the fields change; `codec.UPGRADES` then reads the older versions."""
+    once_key: ClassVar[str] = ""
+    """A key for what can happen only once, as a template over the event's own fields."""
 
     at: str
 
     @property
     def once(self) -> str | None:
         """The key under which this can happen only once, if it has one."""
-        return None
+        return self.once_key.format(self) or None
 
 
 class SeasonOpened(Event, frozen=True, kw_only=True, tag="season_opened"):
     """Registration opens."""
+
+    once_key: ClassVar[str] = "season_opened"
 
     league_id: str
     game_type: str
     seed: str
     legs: int
 
-    @property
-    def once(self) -> str | None:
-        return "season_opened"
-
 
 class OrganiserAppointed(Event, frozen=True, kw_only=True, tag="organiser_appointed"):
-    """Whoever holds this token runs the league; one that was appointed before does no more."""
+    """The holder of this token runs the league; earlier tokens are no longer valid."""
 
     token_hash: str
 
@@ -49,7 +50,7 @@ class LeagueContinued(Event, frozen=True, kw_only=True, tag="league_continued"):
 
 
 class AgentRegistered(Event, frozen=True, kw_only=True, tag="agent_registered"):
-    """A player or a referee was admitted, or an admitted one came back from another address."""
+    """A player or a referee was admitted, or an admitted one came back at another address."""
 
     role: str
     agent_id: str
@@ -61,23 +62,21 @@ class AgentRegistered(Event, frozen=True, kw_only=True, tag="agent_registered"):
     expires: str
     capacity: int = 1
     guest: bool = False
-    """Whether the league itself listens for this player, which moves by calling the league."""
+    """Whether this player has no server of its own, and moves by calling the league."""
     model: str | None = None
-    """What a guest says that it is."""
+    """The model that a guest says it is."""
     dialect: str | None = None
-    """How it said that it is spoken to; None: as it is found to speak."""
+    """The dialect that it asked for; None: the league finds out."""
 
 
 class TokenIssued(Event, frozen=True, kw_only=True, tag="token_issued"):
-    """An agent that had registered before was given another token.
-
-    *proven* tells whether it showed the old one; only such a token may move the agent.
-    """
+    """An agent that had registered before got a new token."""
 
     agent_id: str
     token_hash: str
     expires: str
     proven: bool
+    """Whether the agent showed its old token; else the new one cannot change its address."""
 
 
 class AgentSuspended(Event, frozen=True, kw_only=True, tag="agent_suspended"):
@@ -94,32 +93,64 @@ class AgentRecovered(Event, frozen=True, kw_only=True, tag="agent_recovered"):
 
 
 class ViolationNoted(Event, frozen=True, kw_only=True, tag="violation_noted"):
-    """An agent broke a rule of the protocol; of each rule, once per match at most."""
+    """An agent broke a rule of the protocol; noted at most once per rule and match."""
 
     agent_id: str
     rule: str
     got: str
-    """What came: short, and without secrets."""
+    """What the agent sent: shortened, and without secrets."""
     match_id: str | None = None
 
 
 class AgentDisqualified(Event, frozen=True, kw_only=True, tag="agent_disqualified"):
-    """A player is out: the matches that it has left are technical losses."""
+    """A player is out: its remaining matches are technical losses."""
 
     agent_id: str
     ground: str
-    """The rule of the league that staff chose to be so strict about."""
+    """The name of the rule for which this league disqualifies."""
     why: str
 
 
+class AgentReinstated(Event, frozen=True, kw_only=True, tag="agent_reinstated"):
+    """A disqualified agent takes part again; what it lost meanwhile stays lost."""
+
+    agent_id: str
+
+
+class TokenExtended(Event, frozen=True, kw_only=True, tag="token_extended"):
+    """A token that is in use is valid for longer."""
+
+    agent_id: str
+    token_hash: str
+    expires: str
+
+
+class TokenReplaced(Event, frozen=True, kw_only=True, tag="token_replaced"):
+    """The organiser gave an agent a new token; all earlier ones are invalid."""
+
+    agent_id: str
+    token_hash: str
+    expires: str
+
+
+class ManualPlayChosen(Event, frozen=True, kw_only=True, tag="manual_play_chosen"):
+    """The organiser plays this match step by step."""
+
+    match_id: str
+
+
+class AnnouncementMade(Event, frozen=True, kw_only=True, tag="announcement_made"):
+    """The organiser told everybody something."""
+
+    text: str
+
+
 class SeasonStarted(Event, frozen=True, kw_only=True, tag="season_started"):
-    """Registration closes; these play."""
+    """Registration closes; these players take part."""
+
+    once_key: ClassVar[str] = "season_started"
 
     players: list[str]
-
-    @property
-    def once(self) -> str | None:
-        return "season_started"
 
 
 class ScheduledMatch(Struct, frozen=True, kw_only=True):
@@ -134,12 +165,10 @@ class ScheduledMatch(Struct, frozen=True, kw_only=True):
 class RoundOpened(Event, frozen=True, kw_only=True, tag="round_opened"):
     """A round begins."""
 
+    once_key: ClassVar[str] = "round_opened:{0.round_id}"
+
     round_id: int
     matches: list[ScheduledMatch]
-
-    @property
-    def once(self) -> str | None:
-        return f"round_opened:{self.round_id}"
 
 
 class MatchAssigned(Event, frozen=True, kw_only=True, tag="match_assigned"):
@@ -151,25 +180,57 @@ class MatchAssigned(Event, frozen=True, kw_only=True, tag="match_assigned"):
 
 
 class MatchEnded(Event, frozen=True, kw_only=True, tag="match_ended"):
-    """A match has its result, for good."""
+    """A match has its final result."""
+
+    once_key: ClassVar[str] = "match_ended:{0.match_id}"
 
     match_id: str
     round_id: int
     referee_id: str
     players: list[str]
     winner: str | None
-    status: str
+    status: Status
     termination: str
     technical_losses: list[str] = field(default_factory=list)
     details: dict[str, Json] = field(default_factory=dict)
+    forfeits: dict[PlayerId, Termination] = field(default_factory=dict)
+    """Why each player in *technical_losses* lost; events of older versions do not have it."""
+
+    @classmethod
+    def make(
+        cls, match: ScheduledMatch, result: MatchResult, referee_id: str, at: str
+    ) -> "MatchEnded":
+        """Return the event that carries *result*, flat: so it has always been stored."""
+        return cls(
+            at=at,
+            match_id=match.match_id,
+            round_id=match.round_id,
+            referee_id=referee_id,
+            players=list(result.players),
+            winner=result.winner,
+            status=result.status,
+            termination=result.termination,
+            technical_losses=list(result.forfeits),
+            details=result.details,
+            forfeits=dict(result.forfeits),
+        )
 
     @property
-    def once(self) -> str | None:
-        return f"match_ended:{self.match_id}"
+    def result(self) -> MatchResult:
+        return read_result(
+            self.players,
+            self.winner,
+            self.technical_losses,
+            self.termination,
+            self.forfeits,
+            self.details,
+        )
 
 
 class MatchVoided(Event, frozen=True, kw_only=True, tag="match_voided"):
-    """The organiser took a result out of the standings: what it was, and why it does not count."""
+    """The organiser took this result out of the standings."""
+
+    once_key: ClassVar[str] = "match_voided:{0.match_id}"
 
     match_id: str
     round_id: int
@@ -179,33 +240,46 @@ class MatchVoided(Event, frozen=True, kw_only=True, tag="match_voided"):
     why: str
 
     @property
-    def once(self) -> str | None:
-        return f"match_voided:{self.match_id}"
+    def result(self) -> MatchResult:
+        return read_result(self.players, self.winner, self.technical_losses)
+
+
+class MatchAdded(Event, frozen=True, kw_only=True, tag="match_added"):
+    """The organiser has a match played again; the new one belongs to the same round."""
+
+    once_key: ClassVar[str] = "match_added:{0.match_id}"
+
+    match_id: str
+    round_id: int
+    first: str
+    second: str
+    replaces: str
+    """The match that is played again; its own result is void."""
+
+    @property
+    def match(self) -> ScheduledMatch:
+        return ScheduledMatch(
+            match_id=self.match_id, round_id=self.round_id, first=self.first, second=self.second
+        )
 
 
 class RoundClosed(Event, frozen=True, kw_only=True, tag="round_closed"):
     """Every match of a round has ended."""
 
-    round_id: int
+    once_key: ClassVar[str] = "round_closed:{0.round_id}"
 
-    @property
-    def once(self) -> str | None:
-        return f"round_closed:{self.round_id}"
+    round_id: int
 
 
 class SeasonEnded(Event, frozen=True, kw_only=True, tag="season_ended"):
-    """Everybody has met everybody."""
+    """All rounds have been played."""
+
+    once_key: ClassVar[str] = "season_ended"
 
     champion: str
 
-    @property
-    def once(self) -> str | None:
-        return "season_ended"
-
 
 class FarewellSaid(Event, frozen=True, kw_only=True, tag="farewell_said"):
-    """Everybody who could be reached has been told how the season ended; nothing is left to do."""
+    """Every agent that could be reached knows how the season ended; nothing is left to do."""
 
-    @property
-    def once(self) -> str | None:
-        return "farewell_said"
+    once_key: ClassVar[str] = "farewell_said"

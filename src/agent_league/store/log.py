@@ -1,110 +1,74 @@
-"""The log of a season: what happened goes in once, is heard at once, and is acknowledged when kept."""
+"""The log of a season: an event goes in once, is applied at once, and is acted on when it is kept."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
-from typing import NamedTuple, Protocol, TypeAlias
+from collections import defaultdict
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from typing import Any, NamedTuple, Protocol, TypeAlias, TypeVar
 
 from msgspec import Raw
 
-from agent_league.protocol import LeagueError
+from agent_league.store.errors import StoreError
 from agent_league.store.events import Event
 from agent_league.vocabulary import Json
 
+Kind = TypeVar("Kind", bound=Event)
 Listener: TypeAlias = Callable[[Event], None]
 
-SOON = 0.05
-"""Seconds that what nobody waits for may wait for company: a sync of its own is dear."""
+NOTE_DELAY_S = 0.05
+"""Events nobody awaits are written with the next batch, at the latest after these seconds."""
 
 
-class StoreError(LeagueError):
-    """The store cannot be opened, or can no longer be written; the sentence says what to do."""
-
-
-class Stored(NamedTuple):
-    """An event, its place in the log, and what was said in the match that it ends."""
+class StoredEvent(NamedTuple):
+    """An event, its number in the log, and the transcript of the match that it ends."""
 
     seq: int
     event: Event
     transcript: Sequence[Json | Raw] = ()
 
 
+def apply_events(events: Iterable[StoredEvent], apply: Callable[[StoredEvent], None]) -> None:
+    """Apply stored events; raise `StoreError` for one that does not fit those before it."""
+    for stored in events:
+        try:
+            apply(stored)
+        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+            kind = type(stored.event).__name__
+            raise StoreError(f"event {stored.seq} ({kind}) is damaged: {error!r}") from error
+
+
 class Sink(Protocol):
-    """Where events go to stay."""
+    """Keeps events."""
 
-    def keep(self, *kept: Stored) -> Awaitable[None]:
-        """Return when *kept*, and all before, survives whatever is promised to be survived."""
-        ...
-
-    def settled(self) -> Awaitable[None]:
-        """Return when everything handed in so far is kept."""
+    def keep(self, *records: StoredEvent) -> Awaitable[None]:
+        """Return when *records*, and all before them, are kept."""
         ...
 
 
-class LeagueRow(NamedTuple):
-    """A league that a store holds."""
+class NullSink:
+    """Keeps nothing: the log ends with its process."""
 
-    league_id: str
-    opened_at: str
-    settings: str
-    matches: int
-    ended: int
-    """1 when its season has ended and everybody was told, else 0."""
-
-
-class Store(Protocol):
-    """Leagues, and what happened in each; every method may raise `StoreError`."""
-
-    @property
-    def name(self) -> str:
-        """Where it is, without any password."""
-        ...
-
-    async def open(self, league_id: str, opened_at: str, settings: str) -> Sink:
-        """Become the writer of a league, which is made if it is not there."""
-        ...
-
-    async def leagues(self) -> list[LeagueRow]: ...
-
-    async def settings(self, league_id: str) -> str: ...
-
-    def events(self, league_id: str, after: int = 0) -> AsyncIterator[list[Stored]]: ...
-
-    async def match(self, league_id: str, match_id: str) -> list[Stored]: ...
-
-    async def transcript(self, league_id: str, match_id: str) -> str | None: ...
-
-    async def snapshot(self, league_id: str) -> tuple[int, str] | None: ...
-
-    async def save_snapshot(self, league_id: str, seq: int, body: str) -> None: ...
-
-    async def close(self) -> None: ...
-
-
-class Forgetful:
-    """Keeps nothing: the log lives as long as its process."""
-
-    async def keep(self, *kept: Stored) -> None:
-        """Let it go."""
-
-    async def settled(self) -> None:
-        """There is nothing to wait for."""
+    async def keep(self, *records: StoredEvent) -> None:
+        """Drop *records*."""
 
 
 class EventLog:
-    """Takes events in order. The season is always ahead of the disk by what is on its way there.
+    """Takes events in order, and tells its listeners twice: at once, and when an event is kept.
 
-    So nothing is acknowledged before `append` returns, and a log that fails to keep an event
-    keeps none after it: whoever opens it again finds a season that was once true.
+    The season is ahead of the disk by the events that are still being written. So nothing is
+    acknowledged before `append` returns, and a log that fails to keep an event keeps none after
+    it: opened again, it has a state that the season was in.
     """
 
     def __init__(self, sink: Sink | None = None) -> None:
-        self._sink = sink or Forgetful()
+        self._sink = sink or NullSink()
         self._seq = 0
         self._once: set[str] = set()
-        self._told: Callable[[Event], bool] = lambda event: False
+        self._has_happened: Callable[[Event], bool] = lambda event: False
         self._listeners: list[Listener] = []
-        self._skippable = True
-        self._notes: list[Stored] = []
+        self._kept_listeners: dict[type[Event], list[Callable[[Any], None]]] = defaultdict(list)
+        self.skippable = True
+        """Whether no listener needs the events from the first one on."""
+        self._notes: list[StoredEvent] = []
         self._due: asyncio.TimerHandle | None = None
         self._failure: StoreError | None = None
         self._failed = asyncio.Event()
@@ -113,57 +77,61 @@ class EventLog:
         return self._seq
 
     @property
-    def lasting(self) -> bool:
-        """Whether anything of this remains when the process ends."""
-        return type(self._sink) is not Forgetful
+    def is_durable(self) -> bool:
+        """Whether its events outlive the process."""
+        return type(self._sink) is not NullSink
 
-    @property
-    def skippable(self) -> bool:
-        """Whether no listener must hear a season from its first event."""
-        return self._skippable
+    def listen(self, listener: Listener, *, needs_all_events: bool = True) -> None:
+        """Call *listener* with every event at once, before it is kept; replayed events included.
 
-    def listen(self, listener: Listener, *, whole: bool = True) -> None:
-        """Tell *listener* what happens; *whole*: it is lost if earlier events are skipped."""
+        *needs_all_events*: it cannot do without the events that a snapshot lets us skip.
+        """
         self._listeners.append(listener)
-        self._skippable = self._skippable and not whole
+        self.skippable = self.skippable and not needs_all_events
+
+    def when_kept(self, kind: type[Kind], listener: Callable[[Kind], None]) -> None:
+        """Call *listener* with every event of *kind* that is added, once it is kept.
+
+        Replayed events are left out: what follows from them was done before, or is done on resume.
+        """
+        self._kept_listeners[kind].append(listener)
 
     def attach(self, sink: Sink) -> None:
         """Keep what is appended from now on in *sink*."""
         self._sink = sink
 
-    def skip(self, seq: int, told: Callable[[Event], bool]) -> None:
-        """Go on after event *seq* without hearing the first ones: *told* knows what they were.
+    def skip(self, seq: int, has_happened: Callable[[Event], bool]) -> None:
+        """Continue after event *seq* without the events before; *has_happened* knows about them.
 
-        A key for every match that ended would be too many to load. The store has them all, and
-        is the last to refuse what happened before.
+        To load a key for every match that ended would take too long. The store has all keys, and
+        refuses an event that happened before.
         """
-        self._seq, self._told = seq, told
+        self._seq, self._has_happened = seq, has_happened
 
-    def replay(self, events: Iterable[Stored]) -> None:
-        """Tell the listeners what happened before this log was opened."""
-        for stored in events:
-            self._take(stored.seq, stored.event)
+    def replay(self, events: Iterable[StoredEvent]) -> None:
+        """Tell the listeners about events from before this log was opened."""
+        apply_events(events, lambda stored: self._apply(stored.seq, stored.event))
 
     async def append(self, event: Event, transcript: Sequence[Json | Raw] = ()) -> bool:
-        """Keep *event*; False if it had already happened. Either way, it is kept on return."""
-        if self._had(event):
-            await self.settled()
+        """Keep *event*; return False if it had already happened. In both cases it is kept by then."""
+        if self._is_duplicate(event):
+            await self.flush()
             return False
-        self._take(self._seq + 1, event)
-        await self._kept(self._sink.keep(*self._noted(), Stored(self._seq, event, transcript)))
+        self._apply(self._seq + 1, event)
+        await self._keep([*self._take_notes(), StoredEvent(self._seq, event, transcript)])
         return True
 
     def note(self, event: Event) -> None:
-        """Keep *event*, which nobody waits for: what follows it is not acknowledged before it is."""
-        if self._had(event):
+        """Keep *event* without waiting; no later event is acknowledged before it is kept."""
+        if self._is_duplicate(event):
             return
-        self._take(self._seq + 1, event)
-        self._notes.append(Stored(self._seq, event))
+        self._apply(self._seq + 1, event)
+        self._notes.append(StoredEvent(self._seq, event))
         if self._due is None:
-            self._due = asyncio.get_running_loop().call_later(SOON, self._keep_notes)
+            self._due = asyncio.get_running_loop().call_later(NOTE_DELAY_S, self._keep_notes)
 
-    def _noted(self) -> list[Stored]:
-        """Return what was noted and is not on its way to the disk yet."""
+    def _take_notes(self) -> list[StoredEvent]:
+        """Return the noted events that are not being written yet."""
         if self._due is not None:
             self._due.cancel()
             self._due = None
@@ -171,41 +139,38 @@ class EventLog:
         return notes
 
     def _keep_notes(self) -> None:
-        keeping = asyncio.ensure_future(self._sink.keep(*self._noted()))
-        keeping.add_done_callback(self._notes_kept)
+        keeping = asyncio.ensure_future(self._keep(self._take_notes()))
+        # A failure is reported by `wait_for_failure`; nobody awaits the task itself.
+        keeping.add_done_callback(lambda task: task.cancelled() or task.exception())
 
-    def _notes_kept(self, keeping: "asyncio.Future[None]") -> None:
-        error = None if keeping.cancelled() else keeping.exception()
-        if isinstance(error, StoreError):
-            self._failure = error
-            self._failed.set()
-
-    async def broken(self) -> StoreError:
-        """Return why this log keeps nothing any more, as soon as that is so."""
-        await self._failed.wait()
-        return self._failure or StoreError("the log is broken")
-
-    async def settled(self) -> None:
-        """Return when everything appended so far is kept."""
-        if notes := self._noted():
-            await self._kept(self._sink.keep(*notes))
-        else:
-            await self._kept(self._sink.settled())
-
-    async def _kept(self, keeping: Awaitable[None]) -> None:
+    async def _keep(self, records: list[StoredEvent]) -> None:
+        """Wait until *records*, and all before them, are kept; then call the listeners."""
         try:
-            await keeping
+            await self._sink.keep(*records)
         except StoreError as error:
             self._failure = error
             self._failed.set()
             raise
+        for stored in records:
+            for listener in self._kept_listeners.get(type(stored.event), ()):
+                listener(stored.event)
 
-    def _had(self, event: Event) -> bool:
-        return event.once is not None and (event.once in self._once or self._told(event))
+    async def wait_for_failure(self) -> StoreError:
+        """Wait until this log fails to keep an event, and return the error."""
+        await self._failed.wait()
+        return self._failure or StoreError("the log is broken")
 
-    def _take(self, seq: int, event: Event) -> None:
+    async def flush(self) -> None:
+        """Return when everything appended so far is kept."""
+        await self._keep(self._take_notes())
+
+    def _is_duplicate(self, event: Event) -> bool:
+        once = event.once
+        return once is not None and (once in self._once or self._has_happened(event))
+
+    def _apply(self, seq: int, event: Event) -> None:
         self._seq = seq
-        if event.once is not None:
-            self._once.add(event.once)
+        if (once := event.once) is not None:
+            self._once.add(once)
         for listener in self._listeners:
             listener(event)

@@ -1,9 +1,14 @@
-"""The tables of a store, and how each version of them came from the one before."""
+"""The SQL of a store: its tables, the steps from version to version, and its statements."""
 
 import re
+from collections.abc import Sequence
+from functools import cache
+from itertools import count
 from typing import Final
 
-# One text for both databases. A step is never edited once it is released: the next one mends it.
+from agent_league.store.errors import StoreError
+
+# The same SQL for both databases. A step is never edited once it is released: the next one repairs it.
 STEPS: Final = (
     """
     CREATE TABLE leagues (
@@ -38,7 +43,7 @@ STEPS: Final = (
     """,
 )
 VERSION: Final = len(STEPS)
-"""The version of a store that these tables make."""
+"""The version of a store after all steps."""
 
 INSERT_LEAGUE: Final = (
     "INSERT INTO leagues (league_id, opened_at, settings) VALUES (?, ?, ?) ON CONFLICT DO NOTHING"
@@ -56,7 +61,7 @@ SAVE_SNAPSHOT: Final = (
 )
 SELECT_LEAGUES: Final = (
     "SELECT league_id, opened_at, settings, "
-    # Both counts are read from the index of what happens once, not from the events.
+    # Both counts come from the index of what happens once, not from the events.
     "(SELECT COUNT(*) FROM events e WHERE e.league_id = l.league_id AND once IS NOT NULL "
     "AND substr(once, 1, 12) = 'match_ended:'), "
     "(SELECT COUNT(*) FROM events e WHERE e.league_id = l.league_id AND once = 'farewell_said') "
@@ -67,15 +72,12 @@ SELECT_EVENTS: Final = (
     "SELECT seq, kind, version, body FROM events WHERE league_id = ? AND seq > ? "
     "ORDER BY seq LIMIT ?"
 )
-SELECT_MATCH: Final = (
-    "SELECT seq, kind, version, body FROM events WHERE league_id = ? AND match_id = ? ORDER BY seq"
-)
+COUNT_EVENTS: Final = "SELECT COUNT(*) FROM events WHERE league_id = ? AND seq <= ?"
 SELECT_TRANSCRIPT: Final = "SELECT body FROM transcripts WHERE league_id = ? AND match_id = ?"
 SELECT_SNAPSHOT: Final = "SELECT seq, body FROM snapshots WHERE league_id = ?"
 
-
-# Only PostgreSQL needs these. A schema of our own: `events` is a name that a shared database may
-# well have already.
+# For PostgreSQL only. The schema is our own, because a shared database may already have a table
+# `events`.
 VERSION_TABLE: Final = """
     CREATE SCHEMA agent_league;
     CREATE TABLE store_version (
@@ -93,10 +95,19 @@ SELECT_HOLDER: Final = """
     WHERE l.locktype = 'advisory' AND l.granted AND l.objsubid = 1 AND a.datname = current_database()
     AND (l.classid::bigint << 32 | l.objid::bigint) = $1
 """
-"""Who has an advisory lock; its 64 bits stand there in two halves."""
+"""The session that holds an advisory lock; pg_locks shows its 64-bit key in two halves."""
 
 
-def numbered(sql: str) -> str:
-    """Return *sql* with its parameters as PostgreSQL writes them: $1, $2."""
-    numbers = iter(range(1, sql.count("?") + 1))
+def find_steps(store: str, version: int) -> Sequence[str]:
+    """Return the steps that a store of *version* lacks, or raise `StoreError` if it is newer."""
+    if version > VERSION:
+        problem = f"{store} is a store of version {version}, this program knows {VERSION}"
+        raise StoreError(f"{problem}: use a newer agent-league")
+    return STEPS[version:]
+
+
+@cache
+def number_parameters(sql: str) -> str:
+    """Return *sql* with numbered parameters, as PostgreSQL has them: $1, $2."""
+    numbers = count(1)
     return re.sub(r"\?", lambda _: f"${next(numbers)}", sql)

@@ -24,10 +24,10 @@ def differ(evidence: Sequence[Json], situation: Situation) -> Json:
     Without evidence about this opponent, all opponents are the evidence; without any, or
     when nothing else is legal, it is any legal move.
     """
-    seen = evidence or situation.everyone
-    if not seen:
+    moves = evidence or situation.everyone
+    if not moves:
         return situation.rng.choice(situation.legal)
-    expected = situation.rng.choice(_most_frequent(seen))
+    expected = situation.rng.choice(_most_frequent(moves))
     return situation.rng.choice(
         [move for move in situation.legal if move != expected] or situation.legal
     )
@@ -36,10 +36,10 @@ def differ(evidence: Sequence[Json], situation: Situation) -> Json:
 def _most_frequent(moves: Sequence[Json]) -> list[Json]:
     """Return the moves that occur most often, each once."""
     # A move may be a list, which no Counter takes.
-    found: list[Json] = []
+    distinct: list[Json] = []
     for move in moves:
-        if move not in found:
-            found.append(move)
-    tally = [moves.count(move) for move in found]
+        if move not in distinct:
+            distinct.append(move)
+    tally = [moves.count(move) for move in distinct]
     most = max(tally)
-    return [move for move, count in zip(found, tally, strict=True) if count == most]
+    return [move for move, count in zip(distinct, tally, strict=True) if count == most]

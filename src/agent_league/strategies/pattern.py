@@ -15,13 +15,13 @@ LONGEST = 16  # a longer run says no more, and would take the square of the hist
 
 def strategy(situation: Situation) -> Json:
     theirs = situation.theirs
-    runs = [_agreement(theirs, end) for end in range(len(theirs))]
+    runs = [_count_agreement(theirs, end) for end in range(len(theirs))]
     longest = max(runs, default=0)
     followers = [move for move, run in zip(theirs, runs, strict=True) if run == longest]
     return differ(followers, situation)
 
 
-def _agreement(moves: Sequence[Json], end: int) -> int:
+def _count_agreement(moves: Sequence[Json], end: int) -> int:
     """Return how many moves just before *end* are the same as the latest of all."""
     run = 0
     while run < min(end, LONGEST) and moves[end - 1 - run] == moves[-1 - run]:

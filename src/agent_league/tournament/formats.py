@@ -1,33 +1,27 @@
-"""A format is a function from the number of rounds played to the next round.
+"""Formats: functions from the number of rounds played to the pairings of the next round.
 
-There is no iterator to save: after a crash, count the rounds in the log and ask again.
+They have no state to save: after a crash, the number of rounds in the log is enough.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from agent_league.vocabulary import PlayerId
 
 
 class Pairing(NamedTuple):
-    """Who meets whom; *first* takes seat 0."""
+    """Two players that meet; *first* takes seat 0."""
 
     first: PlayerId
     second: PlayerId
 
 
-class Format(Protocol):
-    def __call__(self, players: Sequence[PlayerId], played: int, legs: int = 1) -> list[Pairing]:
-        """Return the round after *played* rounds, or nothing once the tournament is over."""
-        ...
-
-
 def round_robin(players: Sequence[PlayerId], played: int, legs: int = 1) -> list[Pairing]:
-    """Return round number *played* of the circle method: all meet all, once in each leg.
+    """Return the pairings after *played* rounds: all meet all, once in each leg.
 
-    With an odd number of players, one sits out each round. In a leg, everybody sits first as
-    often as second, give or take one match; the next leg swaps the seats.
+    With an odd number of players, one has no match in each round. In a leg, everybody has seat 0
+    as often as seat 1, give or take one match; the next leg swaps the seats.
     """
     if played >= total_rounds(len(players), legs):
         return []
@@ -49,15 +43,16 @@ def total_matches(players: int, legs: int = 1) -> int:
 
 
 def _circle(players: Sequence[PlayerId], turn: int) -> list[Pairing]:
-    """Pair the places of a ring that are as far to the left of *turn* as to the right.
+    """Return the pairings of one round by the circle method.
 
-    A ring has an odd number of places. With an even number of players one is left over, and
-    meets the one at *turn*, who has no partner and otherwise sits out.
+    The players stand in a ring of odd size. Each meets the one at the same distance on the other
+    side of *turn*. The player at *turn* has no match, unless the number of players is even: then
+    one player is not in the ring, and meets it.
     """
     left_over = 1 - len(players) % 2
     ring = players[left_over:]
     middle = ring[turn]
-    # Odd steps name each pair once and seat everybody first and second by turns.
+    # Odd steps name each pair once, and give everybody both seats in turn.
     pairings = [
         Pairing(ring[(turn + step) % len(ring)], ring[turn - step])
         for step in range(1, len(ring), 2)
@@ -67,4 +62,7 @@ def _circle(players: Sequence[PlayerId], turn: int) -> list[Pairing]:
     return [Pairing(middle, players[0]) if turn % 2 else Pairing(players[0], middle), *pairings]
 
 
-FORMATS: Mapping[str, Format] = MappingProxyType({"round_robin": round_robin})
+FORMATS: Mapping[str, Callable[[Sequence[PlayerId], int, int], list[Pairing]]] = MappingProxyType(
+    {"round_robin": round_robin}
+)
+"""From players, rounds played and legs to the next pairings; none once the tournament is over."""

@@ -12,12 +12,12 @@ asked = kit.options()
 
 def matches(frame: Any) -> list[tuple[str, list[tuple[str, str]]]]:
     """Return the matches that a frame asks to be played, as far as this referee understands it."""
-    said = frame.get("params", {})
-    if asked.start not in (frame.get("method"), said.get("message_type")):
+    reply = frame.get("params", {})
+    if asked.start not in (frame.get("method"), reply.get("message_type")):
         return []
     if asked.start == "ROUND_ANNOUNCEMENT":
-        return [one(m) for m in said["matches"] if m["referee_endpoint"] == url]
-    return [one(said)]
+        return [one(m) for m in reply["matches"] if m["referee_endpoint"] == url]
+    return [one(reply)]
 
 
 def one(match: Any) -> tuple[str, list[tuple[str, str]]]:
@@ -33,8 +33,8 @@ def referee(match_id: str, players: list[tuple[str, str]]) -> None:
     report = whistle.REPORTS[asked.report](winner, [who for who, _ in players], details)
     fields = {"auth_token": me["auth_token"], "match_id": match_id, **report}
     fields |= {"league_id": "any", "round_id": int(match_id[1:].split("M", maxsplit=1)[0])}
-    said = kit.envelope("MATCH_RESULT_REPORT", f"referee:{me['referee_id']}", **fields)
-    kit.post(asked.manager, kit.call("report_match_result", {**said, "game_type": "even_odd"}))
+    reply = kit.envelope("MATCH_RESULT_REPORT", f"referee:{me['referee_id']}", **fields)
+    kit.post(asked.manager, kit.call("report_match_result", {**reply, "game_type": "even_odd"}))
 
 
 def answer(frame: Any) -> tuple[int, Any]:

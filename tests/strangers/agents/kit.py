@@ -1,4 +1,4 @@
-"""What every stranger needs and would copy from the web: a small server, and a way to post.
+"""What every third-party agent needs and would copy from the web: a small server, and a way to post.
 
 Nothing here, nor in the agents beside it, knows the package that is tested.
 """
@@ -41,13 +41,13 @@ def post(url: str, body: Json, patience: float = 10.0) -> Json:
     request = urllib.request.Request(url, json.dumps(body).encode(), head)  # noqa: S310
     try:
         with urllib.request.urlopen(request, timeout=patience) as answer:  # noqa: S310
-            said = answer.read()
+            reply = answer.read()
     except urllib.error.HTTPError as error:
-        said = error.read()
+        reply = error.read()
     try:
-        return json.loads(said) if said else None
+        return json.loads(reply) if reply else None
     except ValueError:
-        return {"unreadable": said.decode(errors="replace")}
+        return {"unreadable": reply.decode(errors="replace")}
 
 
 def call(method: str, params: Json, number: Json = 1) -> Json:
@@ -63,17 +63,17 @@ def server(port: int, answer: Answer) -> ThreadingHTTPServer:
         def do_POST(self) -> None:
             length = int(self.headers.get("Content-Length", 0))
             try:
-                status, said = answer(json.loads(self.rfile.read(length)))
+                status, reply = answer(json.loads(self.rfile.read(length)))
             except Exception as error:  # noqa: BLE001
                 print(f"{type(error).__name__}: {error}", file=sys.stderr, flush=True)
-                status, said = 500, {"detail": str(error)}
-            self._send(status, said)
+                status, reply = 500, {"detail": str(error)}
+            self._send(status, reply)
 
         def do_GET(self) -> None:
             self._send(200, {"status": "up"})
 
-        def _send(self, status: int, said: Json) -> None:
-            body = b"" if said is None else json.dumps(said).encode()
+        def _send(self, status: int, reply: Json) -> None:
+            body = b"" if reply is None else json.dumps(reply).encode()
             self.send_response(status)
             self.send_header("Content-Type", "application/json")
             self.send_header("Content-Length", str(len(body)))
@@ -129,8 +129,8 @@ def chosen(player_id: str, asked: Json, **fields: Json) -> Json:
     return {**reply, "player_id": player_id, **fields}
 
 
-def result(frame: Json, said: Json, **more: Json) -> Json:
-    return {"jsonrpc": "2.0", "result": said, "id": frame.get("id"), **more}
+def result(frame: Json, reply: Json, **more: Json) -> Json:
+    return {"jsonrpc": "2.0", "result": reply, "id": frame.get("id"), **more}
 
 
 def refused(frame: Json, code: int, message: str) -> Json:

@@ -1,4 +1,4 @@
-"""A league manager of another house: REGISTERED, no tokens, senders of its own.
+"""A third-party league manager: REGISTERED, no tokens, senders of its own.
 
 It starts matches as --start says, takes any report with a winner in it, and prints the table.
 """
@@ -19,32 +19,32 @@ results: dict[str, str | None] = {}
 changed = threading.Condition()
 
 
-def register(said: Any) -> Any:
-    role = "player" if "player_meta" in said else "referee"
-    url = said[f"{role}_meta"]["contact_endpoint"]
+def register(reply: Any) -> Any:
+    role = "player" if "player_meta" in reply else "referee"
+    url = reply[f"{role}_meta"]["contact_endpoint"]
     known = players if role == "player" else referees
     with changed:
         who = f"{role[0].upper()}{len(known) + 1}"
         known[who] = url
         changed.notify_all()
-    kind = said["message_type"].replace("REQUEST", "RESPONSE")
+    kind = reply["message_type"].replace("REQUEST", "RESPONSE")
     fields = {"status": "REGISTERED", f"{role}_id": who}
     return {"message_type": kind, "protocol": "league.v2", "sender": ME, **fields}
 
 
-def report(said: Any) -> Any:
+def report(reply: Any) -> Any:
     with changed:
-        results.setdefault(said["match_id"], said["result"]["winner"])
+        results.setdefault(reply["match_id"], reply["result"]["winner"])
         changed.notify_all()
     return {"status": "recorded"}
 
 
 def answer(frame: Any) -> tuple[int, Any]:
-    said = frame.get("params", {})
-    if said.get("message_type", "").endswith("REGISTER_REQUEST"):
-        return 200, kit.result(frame, register(said))
-    if said.get("message_type") == "MATCH_RESULT_REPORT":
-        return 200, kit.result(frame, report(said))
+    reply = frame.get("params", {})
+    if reply.get("message_type", "").endswith("REGISTER_REQUEST"):
+        return 200, kit.result(frame, register(reply))
+    if reply.get("message_type") == "MATCH_RESULT_REPORT":
+        return 200, kit.result(frame, report(reply))
     return kit.unknown(frame)
 
 
@@ -69,12 +69,12 @@ def start(match_id: str, pair: tuple[str, str], referee: str) -> None:
         "MATCH_ASSIGNMENT": match,
         "START_MATCH": {"match_id": match_id, "game_type": "even_odd", "players": listed},
     }
-    said = forms.get(asked.start)
+    reply = forms.get(asked.start)
     common = {"league_id": "foreign", "round_id": round_id}
-    if said is None:  # run_match, assign_match: a tool with arguments, and no message at all
+    if reply is None:  # run_match, assign_match: a tool with arguments, and no message at all
         body = kit.call(asked.start, {**common, **match})
     else:
-        body = kit.call(asked.start, envelope(asked.start, **common, **said))
+        body = kit.call(asked.start, envelope(asked.start, **common, **reply))
     print(
         json.dumps({"started": match_id, "answer": kit.post(referees[referee], body)}), flush=True
     )

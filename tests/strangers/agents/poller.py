@@ -17,8 +17,8 @@ def answer(frame: Any) -> tuple[int, Any]:
 
 def next_match() -> Any:
     fields = {"auth_token": me["auth_token"], "query_type": "GET_MY_NEXT_MATCH"}
-    said = kit.envelope("LEAGUE_QUERY", f"referee:{me['referee_id']}", **fields)
-    found = kit.post(asked.manager, kit.call("league_query", said))["result"]
+    reply = kit.envelope("LEAGUE_QUERY", f"referee:{me['referee_id']}", **fields)
+    found = kit.post(asked.manager, kit.call("league_query", reply))["result"]
     return (found.get("data") or {}).get("next_match")
 
 
@@ -36,5 +36,5 @@ while not over.is_set():
     winner, details = whistle.play(match["match_id"], players, f"referee:{me['referee_id']}")
     report = whistle.by_player(winner, [who for who, _ in players], details)
     fields = {"auth_token": me["auth_token"], "match_id": match["match_id"], **report}
-    said = kit.envelope("MATCH_RESULT_REPORT", f"referee:{me['referee_id']}", **fields)
-    kit.post(asked.manager, kit.call("report_match_result", said))
+    reply = kit.envelope("MATCH_RESULT_REPORT", f"referee:{me['referee_id']}", **fields)
+    kit.post(asked.manager, kit.call("report_match_result", reply))

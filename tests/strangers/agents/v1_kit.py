@@ -47,7 +47,7 @@ class Player:
     def __init__(self, choose: Callable[[Any], str]) -> None:
         self.choose = choose
         self.player_id = "player_candidate"
-        self.heard: list[Any] = []
+        self.received: list[Any] = []
         self.over = kit.Over()
         self.lock = threading.Lock()
 
@@ -68,11 +68,11 @@ class Player:
                 "contact_endpoint": endpoint,
             },
         }
-        self.heard.append(asked)
+        self.received.append(asked)
         return asked
 
     def admitted(self, response: Any) -> None:
-        self.heard.append(response)
+        self.received.append(response)
         check(response)
         if response["status"] != "ACCEPTED":
             raise SystemExit(f"rejected: {response['reason']}")
@@ -83,30 +83,30 @@ class Player:
         check(message)
         kind = message["message_type"]
         with self.lock:
-            self.heard.append(message)
+            self.received.append(message)
         if kind == "LEAGUE_COMPLETE":
             self.over.set()
         if kind == "GAME_INVITATION":
-            return self.said("GAME_INVITATION_RESPONSE", message, status="READY")
+            return self.send("GAME_INVITATION_RESPONSE", message, status="READY")
         if kind == "PLAY_REQUEST":
             play = {"action": "choose", "value": self.choose(message), "reasoning": "because"}
-            return self.said("PLAY_RESPONSE", message, play=play)
+            return self.send("PLAY_RESPONSE", message, play=play)
         return {"status": "ok"}
 
-    def said(self, kind: str, to: Any, **fields: Any) -> Any:
+    def send(self, kind: str, to: Any, **fields: Any) -> Any:
         common = ("protocol", "league_id", "round_id", "match_id", "conversation_id")
         own = {"message_type": kind, "sender": self.player_id, "timestamp": now()}
         reply = {**{key: to[key] for key in common}, **own, **fields}
         with self.lock:
-            self.heard.append(reply)
+            self.received.append(reply)
         return reply
 
     def leave(self, log: str) -> None:
-        """Wait for the end of the league, and write down what was said."""
+        """Wait for the end of the league, and write down what was send."""
         self.over.wait_and_leave()
         if log:
             with open(log, "w", encoding="utf-8") as file:  # noqa: PTH123
-                json.dump(self.heard, file)
+                json.dump(self.received, file)
 
 
 def check(message: Any) -> None:

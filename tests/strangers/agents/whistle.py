@@ -21,14 +21,14 @@ def play(match_id: str, players: list[tuple[str, str]], sender: str) -> tuple[st
     def invite(seat: int) -> bool:
         more = {"league_id": "any", "round_id": round_id, "opponent_id": players[1 - seat][0]}
         role = "PLAYER_A" if seat == 0 else "PLAYER_B"
-        said = kit.envelope("GAME_INVITATION", sender, **base, **more, role_in_match=role)
-        return bool(ask(players[seat][1], "handle_game_invitation", said)["accept"])
+        reply = kit.envelope("GAME_INVITATION", sender, **base, **more, role_in_match=role)
+        return bool(ask(players[seat][1], "handle_game_invitation", reply)["accept"])
 
     def choose(seat: int) -> str:
         who, url = players[seat]
         late = {"deadline": "2024-01-01T00:00:00Z", "player_id": who}  # its clock is wrong
-        said = kit.envelope("CHOOSE_PARITY_CALL", sender, **base, **late)
-        return str(ask(url, "choose_parity", said)["parity_choice"])
+        reply = kit.envelope("CHOOSE_PARITY_CALL", sender, **base, **late)
+        return str(ask(url, "choose_parity", reply)["parity_choice"])
 
     with ThreadPoolExecutor(2) as pool:
         if not all(pool.map(invite, (0, 1))):
@@ -36,21 +36,21 @@ def play(match_id: str, players: list[tuple[str, str]], sender: str) -> tuple[st
         choices = list(pool.map(choose, (0, 1)))
     number = 1 + secrets.randbelow(10)
     parity = "odd" if number % 2 else "even"
-    right = [who for (who, _), said in zip(players, choices, strict=True) if said == parity]
+    right = [who for (who, _), reply in zip(players, choices, strict=True) if reply == parity]
     winner = right[0] if len(right) == 1 else None
-    told = {who: said for (who, _), said in zip(players, choices, strict=True)}
+    notices = {who: reply for (who, _), reply in zip(players, choices, strict=True)}
     over = {
         "status": "WIN" if winner else "DRAW",
         "winner_player_id": winner,
         "drawn_number": number,
         "number_parity": parity,
-        "choices": told,
+        "choices": notices,
         "reason": f"the number was {number}",
     }
     for _, url in players:
-        said = kit.envelope("GAME_OVER", sender, **base, game_result=over)
-        ask(url, "notify_match_result", said)
-    return winner, {"drawn_number": number, "choices": told}
+        reply = kit.envelope("GAME_OVER", sender, **base, game_result=over)
+        ask(url, "notify_match_result", reply)
+    return winner, {"drawn_number": number, "choices": notices}
 
 
 def flat(winner: str | None, players: list[str], details: Report) -> Report:
@@ -67,7 +67,7 @@ def by_player(winner: str | None, players: list[str], details: Report) -> Report
     outcomes = {who: "WIN" if who == winner else "LOSS" for who in players}
     if winner is None:
         outcomes = dict.fromkeys(players, "DRAW")
-    return {"players": {who: {"outcome": said} for who, said in outcomes.items()}}
+    return {"players": {who: {"outcome": reply} for who, reply in outcomes.items()}}
 
 
 REPORTS = {"flat": flat, "score": scored, "players": by_player}

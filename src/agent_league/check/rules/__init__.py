@@ -1,28 +1,16 @@
 """The rules, one module for each group of them: pure functions of what was seen of an agent."""
 
-from agent_league.check.rule import Rule, declared_in
+from agent_league.check.rule import Rule, find_rules
 from agent_league.check.rules import (
-    frame,
+    any_agent,
+    envelope,
     manager,
-    manager_notices,
     player,
-    player_endurance,
     referee,
     referee_results,
-    referee_trouble,
     registration,
 )
 
 RULES: tuple[Rule, ...] = tuple(
-    declared_in(
-        frame,
-        registration,
-        player,
-        player_endurance,
-        referee,
-        referee_results,
-        referee_trouble,
-        manager,
-        manager_notices,
-    )
+    find_rules(any_agent, registration, envelope, player, referee, referee_results, manager)
 )

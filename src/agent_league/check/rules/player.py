@@ -1,348 +1,195 @@
-"""The rules of a player's answers: taking a seat, choosing, and hearing the news."""
+"""The rules for a player: its replies, its answers to notices, and playing many games."""
 
-from agent_league.check.exchange import Complaint, Exchange
+from functools import partial
+
+from agent_league.check.exchange import Exchange, Problem
 from agent_league.check.judging import (
-    copied,
+    check_accepted,
+    check_echo,
+    check_in_time,
+    equals,
+    field,
     is_text,
     is_utc,
-    judged,
-    judged_messages,
-    lateness,
-    readable,
-    taken,
-    wants,
+    list_replies,
+    select_series,
 )
-from agent_league.check.rule import KEPT, Gravity, Rule, Verdict, broken, rule, unjudged
-from agent_league.check.seen import PlayerSeen
+from agent_league.check.observations import Game, PlayerObservations
+from agent_league.check.rule import Case, NotJudgedError, Rule, rule
 from agent_league.protocol import Role
+from agent_league.protocol.requirements import Requirement, rules
+from agent_league.protocol.requirements import player as required
 from agent_league.vocabulary import Json
 
-PLAYER = Role.PLAYER
 ACK, MOVE = "GAME_JOIN_ACK", "CHOOSE_PARITY_RESPONSE"
-KINDS = (ACK, MOVE)
+player_rule = partial(rule, (Role.PLAYER,))
 
 
-@rule(
-    "player.envelope.protocol",
-    PLAYER,
-    title='names the protocol in its replies: "league.v2"',
-    section="002 2.4.1",
-    fix='Set "protocol": "league.v2" in every message.',
-    gravity=Gravity.CRITICAL,
-    recorded=("protocol-version", "reply-envelope"),
+def _select_acks(observations: PlayerObservations) -> list[Case[Json]]:
+    return list_replies(x for x in observations.acks if x.is_reply_of(ACK))
+
+
+def _select_moves(observations: PlayerObservations) -> list[Case[Json]]:
+    return list_replies(x for x in observations.moves if x.is_reply_of(MOVE))
+
+
+@player_rule(
+    required.CONVERSATION,
+    lambda observations: [case.proof for case in observations.list_own_messages()],
+    recorded=(rules.REPLY_ENVELOPE,),
 )
-def names_the_protocol(seen: PlayerSeen) -> Verdict:
-    def problem(said: Json) -> Complaint:
-        return wants(said, "protocol", lambda value: value == "league.v2", '"league.v2"')
-
-    return judged_messages(seen, [*seen.acks, *seen.moves], problem, KINDS)
+def stays_in_the_conversation(reply: Exchange) -> Problem:
+    return check_echo(reply, "conversation_id")
 
 
-@rule(
-    "player.envelope.sender",
-    PLAYER,
-    title='says who it is: "sender" is "player:ID"',
-    section="002 2.4.4",
-    fix='Set "sender": "player:" followed by the id that the league gave you.',
-    recorded=("sender-form", "reply-envelope"),
+shows_a_token = player_rule(required.AUTH_TOKEN, lambda o: o.list_own_messages())(
+    field("auth_token", is_text, "a token")
 )
-def says_who_it_is(seen: PlayerSeen) -> Verdict:
-    def right(value: Json) -> bool:
-        return is_text(value) and value.startswith("player:") and value != "player:"
+joins_in_time = player_rule(required.JOIN_IN_TIME, lambda o: [o.first.ack] if o.first else [])(
+    check_in_time
+)
 
-    return judged_messages(
-        seen,
-        [*seen.acks, *seen.moves],
-        lambda said: wants(said, "sender", right, '"player:ID"'),
-        KINDS,
+
+def _make_reply_rules(
+    of: str, kind: str, of_type: Requirement, of_match: Requirement
+) -> tuple[Rule, Rule]:
+    """Return the rules that a reply is a message of *kind*, and about the same match."""
+
+    @player_rule(
+        of_type,
+        lambda observations: [x for x in getattr(observations, of) if not x.problem()],
+        recorded=(rules.REPLY_WRAPPED, rules.MESSAGE_TYPE_CASE, rules.LATER_ANSWER),
     )
+    def answers_with_the_type(reply: Exchange) -> Problem:
+        if reply.error:
+            return f"expected a {kind}, got the error {str(reply.error)[:120]}"
+        if reply.message is None:
+            return f"expected a {kind}, got {reply.frame.get('result')!r:.80}"
+        return equals("message_type", kind)(reply.message)
+
+    def select_of_type(observations: PlayerObservations) -> list[Exchange]:
+        found = getattr(observations, of)
+        return [x for x in found if x.get("message_type") == kind]
+
+    @player_rule(of_match, select_of_type)
+    def names_the_match(reply: Exchange) -> Problem:
+        return check_echo(reply, "match_id")
+
+    return answers_with_the_type, names_the_match
 
 
-@rule(
-    "player.envelope.timestamp",
-    PLAYER,
-    title="dates its replies in UTC",
-    section="003 10.4",
-    fix='Write "timestamp" as 2025-01-15T10:30:00Z, in UTC, with the Z.',
-    recorded=("timestamp-form", "reply-envelope"),
+join_rules = _make_reply_rules("acks", ACK, required.JOIN_TYPE, required.JOIN_MATCH)
+gives_its_player_id = player_rule(required.JOIN_PLAYER, _select_acks)(
+    field("player_id", is_text, "a string such as P01")
 )
-def dates_in_utc(seen: PlayerSeen) -> Verdict:
-    return judged_messages(
-        seen,
-        [*seen.acks, *seen.moves],
-        lambda said: wants(said, "timestamp", is_utc, "ISO 8601 in UTC, as 2025-01-15T10:30:00Z"),
-        KINDS,
-    )
-
-
-@rule(
-    "player.envelope.conversation-id",
-    PLAYER,
-    title="stays in the conversation: its replies repeat conversation_id",
-    section="002 2.4.1",
-    fix="Copy `conversation_id` from the request into the reply.",
-    recorded=("reply-envelope",),
+says_when_it_arrived = player_rule(required.JOIN_ARRIVAL, _select_acks)(
+    field("arrival_timestamp", is_utc, "ISO 8601 in UTC")
 )
-def stays_in_the_conversation(seen: PlayerSeen) -> Verdict:
-    replies = readable([*seen.acks, *seen.moves], KINDS)
-    return judged(seen, replies, lambda said: copied(said, "conversation_id"))
-
-
-@rule(
-    "player.envelope.auth-token",
-    PLAYER,
-    title="shows an auth_token in its replies",
-    section="002 2.4.5",
-    fix="Send your `auth_token`, or the one that came with the request, with every reply.",
-    gravity=Gravity.MINOR,
+accepts = player_rule(rules.ACCEPT_FIELD, _select_acks, id="player.join-ack.accept")(
+    equals("accept", True)
 )
-def shows_a_token(seen: PlayerSeen) -> Verdict:
-    return judged_messages(
-        seen,
-        [*seen.acks, *seen.moves],
-        lambda said: wants(said, "auth_token", is_text, "a token"),
-        KINDS,
-    )
 
-
-@rule(
-    "player.join-ack.in-time",
-    PLAYER,
-    title="answers an invitation within 5 seconds",
-    section="003 5.2.3",
-    fix="Answer GAME_INVITATION at once; do slow work later.",
-    gravity=Gravity.CRITICAL,
+moves_in_time = player_rule(required.MOVE_IN_TIME, lambda o: [o.first.move] if o.first else [])(
+    check_in_time
 )
-def takes_its_seat_in_time(seen: PlayerSeen) -> Verdict:
-    return judged(seen, [seen.first.ack] if seen.first else [], lateness)
+move_rules = _make_reply_rules("moves", MOVE, required.MOVE_TYPE, required.MOVE_MATCH)
 
 
-@rule(
-    "player.join-ack.message-type",
-    PLAYER,
-    title="answers GAME_INVITATION with GAME_JOIN_ACK",
-    section="003 5.2.2",
-    fix='Make the result itself the message, with "message_type": "GAME_JOIN_ACK".',
-    recorded=("reply-wrapped", "message-type-case", "later-answer"),
+def _select_player_ids(observations: PlayerObservations) -> list[Case[tuple[Json, Json]]]:
+    """Return the moves, each with the player_id that the player joined with."""
+    ack = observations.first.ack.message if observations.first else None
+    player_id = (ack or {}).get("player_id")
+    if not is_text(player_id):
+        raise NotJudgedError("it did not say who it is when it joined the match")
+    return [Case((player_id, move), proof) for move, proof, _ in _select_moves(observations)]
+
+
+@player_rule(required.MOVE_PLAYER, _select_player_ids, recorded=(rules.PLAYER_ID_OTHER,))
+def keeps_its_player_id(move: tuple[Json, Json]) -> Problem:
+    return equals("player_id", move[0])(move[1])
+
+
+chooses_a_parity = player_rule(
+    rules.CHOICE_FIELD,
+    _select_moves,
+    id="player.move.parity-choice",
+    recorded=(rules.CHOICE_FIELD, rules.FIELD_INVALID),
+)(field("parity_choice", lambda value: value in ("even", "odd"), '"even" or "odd"'))
+
+accepts_the_result = player_rule(required.GAME_OVER, lambda o: [game.over for game in o.games])(
+    check_accepted
 )
-def answers_an_invitation(seen: PlayerSeen) -> Verdict:
-    return judged(seen, _in_json(seen.acks), lambda said: _kind_problem(said, ACK))
 
 
-def _in_json(exchanges: list[Exchange]) -> list[Exchange]:
-    return [said for said in exchanges if said.problem() is None]
+def _make_notice_rule(kind: str, requirement: Requirement) -> Rule:
+    return player_rule(requirement, lambda o: [o.notices.get(kind)])(check_accepted)
 
 
-def _kind_problem(said: Exchange, kind: str) -> Complaint:
-    if said.error:
-        return f"expected a {kind}, got the error {str(said.error)[:120]}"
-    if said.message is None:
-        return f"expected a {kind}, got {said.frame.get('result')!r:.80}"
-    return wants(said.message, "message_type", lambda value: value == kind, f'"{kind}"')
+notice_rules = tuple(_make_notice_rule(*item) for item in required.NOTICES.items())
 
 
-@rule(
-    "player.join-ack.match-id",
-    PLAYER,
-    title="takes its seat in the match it was invited to",
-    section="003 5.2.2",
-    fix="Copy `match_id` from the invitation.",
+@player_rule(required.UNKNOWN_GAME, lambda o: [o.unknown_game])
+def declines_an_unknown_game(reply: Exchange) -> Problem:
+    if reply.is_refusal:
+        return None
+    accepted = reply.get("accept") is True
+    return reply.problem() or ("it accepted a game of quidditch" if accepted else None)
+
+
+def _select_unicode(observations: PlayerObservations) -> list[Exchange | None]:
+    ack = observations.first.ack if observations.first else None
+    if ack and (ack.message is None or check_echo(ack, "conversation_id")):
+        raise NotJudgedError("it does not repeat what it is sent")
+    return [observations.unicode]
+
+
+@player_rule(required.UNICODE, _select_unicode)
+def understands_unicode(reply: Exchange) -> Problem:
+    if reply.problem() or reply.is_refusal:
+        return reply.problem() or "it answered with an error"
+    return check_echo(reply, "conversation_id")
+
+
+@player_rule(
+    required.SAME_CHOICE,
+    lambda observations: [
+        Case((once.message, again.message), again)
+        for once, again in observations.repeated_moves
+        if once.message and again.message
+    ],
 )
-def names_the_match(seen: PlayerSeen) -> Verdict:
-    return judged(seen, _of_kind(seen.acks, ACK), lambda said: copied(said, "match_id"))
+def chooses_once(replies: tuple[Json, Json]) -> Problem:
+    first, second = (reply.get("parity_choice") for reply in replies)
+    return None if first == second else f"first it chose {first!r}, then {second!r}"
 
 
-def _of_kind(exchanges: list[Exchange], kind: str) -> list[Exchange]:
-    return [
-        said for said in readable(exchanges, (kind,)) if said.message.get("message_type") == kind
-    ]
+def _select_repeated_result(observations: PlayerObservations) -> list[Exchange | None]:
+    game_over = observations.first.over if observations.first else None
+    if game_over and check_accepted(game_over):
+        raise NotJudgedError("it does not accept GAME_OVER at all")
+    return [observations.repeated_over]
 
 
-@rule(
-    "player.join-ack.player-id",
-    PLAYER,
-    title="takes its seat under its player_id",
-    section="003 5.2.2",
-    fix="Send the `player_id` from your registration, a string such as P01.",
+accepts_a_repeated_result = player_rule(required.REPEATED_RESULT, _select_repeated_result)(
+    check_accepted
 )
-def names_itself(seen: PlayerSeen) -> Verdict:
-    return judged_messages(
-        seen, seen.acks, lambda said: wants(said, "player_id", is_text, "a string as P01"), (ACK,)
-    )
 
 
-@rule(
-    "player.join-ack.arrival-timestamp",
-    PLAYER,
-    title="says when it arrived, in UTC",
-    section="003 5.2.2",
-    fix='Write "arrival_timestamp" as 2025-01-15T10:30:00Z.',
-)
-def says_when_it_arrived(seen: PlayerSeen) -> Verdict:
-    return judged_messages(
-        seen,
-        seen.acks,
-        lambda said: wants(said, "arrival_timestamp", is_utc, "ISO 8601 in UTC"),
-        (ACK,),
-    )
+def _select_concurrent(observations: PlayerObservations) -> list[Exchange]:
+    if observations.first is None or any(map(_check_match, observations.first.exchanges[:2])):
+        raise NotJudgedError("it names another match even when it plays only one")
+    return [x for game in observations.concurrent for x in game.exchanges[:2]]
 
 
-@rule(
-    "player.join-ack.accept",
-    PLAYER,
-    title="accepts: `accept` is the boolean true",
-    section="003 5.2.2",
-    fix='Send "accept": true, a JSON boolean; false loses the match.',
-    recorded=("accept-field",),
-)
-def accepts(seen: PlayerSeen) -> Verdict:
-    return judged_messages(
-        seen, seen.acks, lambda said: wants(said, "accept", lambda v: v is True, "true"), (ACK,)
-    )
+def _check_match(reply: Exchange) -> Problem:
+    if reply.message is None:
+        return reply.problem() or "there is no reply in the answer"
+    return check_echo(reply, "match_id")
 
 
-@rule(
-    "player.move.in-time",
-    PLAYER,
-    title="chooses within 30 seconds",
-    section="003 6.2.5",
-    fix="Answer CHOOSE_PARITY_CALL before its `deadline`; keep a quick choice for the last second.",
-    gravity=Gravity.CRITICAL,
-)
-def chooses_in_time(seen: PlayerSeen) -> Verdict:
-    first = seen.first.move if seen.first else None
-    return judged(seen, [first] if first else [], lateness)
+keeps_games_apart = player_rule(required.CONCURRENT_GAMES, _select_concurrent)(_check_match)
 
 
-@rule(
-    "player.move.message-type",
-    PLAYER,
-    title="answers CHOOSE_PARITY_CALL with CHOOSE_PARITY_RESPONSE",
-    section="003 6.2.2",
-    fix='Make the result itself the message, with "message_type": "CHOOSE_PARITY_RESPONSE".',
-    recorded=("reply-wrapped", "message-type-case", "later-answer"),
-)
-def answers_a_call(seen: PlayerSeen) -> Verdict:
-    return judged(seen, _in_json(seen.moves), lambda said: _kind_problem(said, MOVE))
-
-
-@rule(
-    "player.move.match-id",
-    PLAYER,
-    title="chooses in the match it was asked in",
-    section="003 6.2.2",
-    fix="Copy `match_id` from the call.",
-)
-def chooses_in_the_match(seen: PlayerSeen) -> Verdict:
-    return judged(seen, _of_kind(seen.moves, MOVE), lambda said: copied(said, "match_id"))
-
-
-@rule(
-    "player.move.player-id",
-    PLAYER,
-    title="chooses under the player_id it took its seat with",
-    section="003 6.2.2",
-    fix="Send the same `player_id` in GAME_JOIN_ACK and in CHOOSE_PARITY_RESPONSE.",
-    recorded=("player-id-other",),
-)
-def stays_itself(seen: PlayerSeen) -> Verdict:
-    own = seen.first.ack.message.get("player_id") if seen.first and seen.first.ack.message else None
-    if not is_text(own):
-        return unjudged("it did not say who it is when it took its seat")
-    return judged_messages(
-        seen,
-        seen.moves,
-        lambda said: wants(said, "player_id", lambda value: value == own, repr(own)),
-        (MOVE,),
-    )
-
-
-@rule(
-    "player.move.parity-choice",
-    PLAYER,
-    title='chooses exactly "even" or "odd"',
-    section="003 6.2.2",
-    fix='Send "parity_choice": "even" or "odd": a string, in lower case.',
-    recorded=("choice-field", "field-invalid"),
-)
-def chooses_a_parity(seen: PlayerSeen) -> Verdict:
-    def right(value: Json) -> bool:
-        return value in ("even", "odd")
-
-    return judged_messages(
-        seen,
-        seen.moves,
-        lambda said: wants(said, "parity_choice", right, '"even" or "odd"'),
-        (MOVE,),
-    )
-
-
-@rule(
-    "player.game-over.taken",
-    PLAYER,
-    title="takes GAME_OVER within 5 seconds, without an error",
-    section="003 5.3",
-    fix='Answer GAME_OVER with any result, such as {"status": "ok"}.',
-)
-def takes_the_result(seen: PlayerSeen) -> Verdict:
-    overs = [game.over for game in seen.games if game.over]
-    return judged(seen, overs, taken)
-
-
-def _notice(kind: str, section: str) -> Rule:
-    @rule(
-        f"player.notice.{kind.lower().replace('_', '-')}",
-        PLAYER,
-        title=f"takes {kind} without an error",
-        section=section,
-        fix=f'Answer {kind} with any result, such as {{"status": "ok"}}, if only to ignore it.',
-        gravity=Gravity.MINOR,
-    )
-    def takes_the_notice(seen: PlayerSeen) -> Verdict:
-        told = seen.notices.get(kind)
-        return judged(seen, [told] if told else [], taken)
-
-    return takes_the_notice
-
-
-round_announcement = _notice("ROUND_ANNOUNCEMENT", "003 4.1")
-round_completed = _notice("ROUND_COMPLETED", "003 4.2")
-standings_update = _notice("LEAGUE_STANDINGS_UPDATE", "003 7.2")
-league_error = _notice("LEAGUE_ERROR", "003 9.1")
-game_error = _notice("GAME_ERROR", "003 9.2")
-league_completed = _notice("LEAGUE_COMPLETED", "003 4.3")
-
-
-@rule(
-    "player.unknown-game",
-    PLAYER,
-    title="declines a game that it cannot play",
-    section="000 Critical Requirements",
-    fix='Look at `game_type`: answer "accept": false, or an error, if it is none of yours.',
-)
-def declines_what_it_cannot_play(seen: PlayerSeen) -> Verdict:
-    def problem(said: Exchange) -> Complaint:
-        if said.refused:
-            return None
-        took = (said.message or {}).get("accept")
-        return said.problem() or ("it accepted a game of quidditch" if took is True else None)
-
-    return judged(seen, [seen.strange_game] if seen.strange_game else [], problem)
-
-
-@rule(
-    "player.unicode",
-    PLAYER,
-    title="understands and repeats any character",
-    section="003 14.4",
-    fix="Read and write UTF-8 everywhere; an id is any text.",
-)
-def understands_unicode(seen: PlayerSeen) -> Verdict:
-    if seen.first is None or seen.unicode is None:
-        return unjudged(seen.stopped)
-    if seen.first.ack.message is None or copied(seen.first.ack, "conversation_id"):
-        return unjudged("it does not repeat what it is sent")
-    said = seen.unicode
-    wrong = said.problem() or ("it answered with an error" if said.refused else None)
-    wrong = wrong or copied(said, "conversation_id")
-    return broken(wrong, said) if wrong else KEPT
+@player_rule(required.CONSECUTIVE_GAMES, select_series("game"))
+def plays_consecutive_games(game: Game) -> Problem:
+    return None if game.has_ended else str(game.find_proof().problem())

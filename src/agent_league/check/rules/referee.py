@@ -1,290 +1,237 @@
-"""The rules of a match that goes well: invitations, calls, the result and the report."""
+"""The rules for a referee's match up to the choices, and for matches with difficult players."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from functools import partial
 
-from agent_league.check.exchange import Complaint
-from agent_league.check.judging import is_text, is_utc, judged, refusal, wants
-from agent_league.check.letters import FIRST_ROUND, GAME, LEAGUE_ID, PLAYERS
-from agent_league.check.rule import KEPT, Gravity, Verdict, broken, rule, unjudged
-from agent_league.check.seen import Bout, RefereeSeen
+from agent_league.check.exchange import Exchange, Problem
+from agent_league.check.judging import (
+    check_in_time,
+    equals,
+    field,
+    find_first_problem,
+    find_refusal,
+    is_utc,
+    list_requests,
+    select_series,
+)
+from agent_league.check.messages import FIRST_ROUND, GAME, LEAGUE_ID, PLAYERS
+from agent_league.check.observations import Bout, RefereeObservations
+from agent_league.check.rule import Case, NotJudgedError, Select, rule
 from agent_league.protocol import Role
-from agent_league.protocol.fields import moment
+from agent_league.protocol.fields import parse_time
+from agent_league.protocol.requirements import referee as required
+from agent_league.protocol.requirements import rules
 from agent_league.vocabulary import Json
 
-REFEREE = Role.REFEREE
-INVITED, CALLED, OVER, REPORT = (
-    "GAME_INVITATION",
-    "CHOOSE_PARITY_CALL",
-    "GAME_OVER",
-    "MATCH_RESULT_REPORT",
+INVITATION, CALL, GAME_OVER = "GAME_INVITATION", "CHOOSE_PARITY_CALL", "GAME_OVER"
+ERROR = "GAME_ERROR"
+ATTEMPTS = 3
+referee_rule = partial(rule, (Role.REFEREE,))
+
+
+def bouts(select: Callable[[RefereeObservations], Iterable[Bout]], *kinds: str) -> Select[Bout]:
+    """Return the selection of whole matches; the last message of *kinds* is the proof."""
+    return lambda observations: [
+        Case(bout, bout.find_proof(*kinds), f"{bout.match_id}: ") for bout in select(observations)
+    ]
+
+
+takes_a_match = referee_rule(
+    rules.ORDER_FORM,
+    lambda o: [call for call in o.calls if not call.problem()],
+    id="referee.start-match.taken",
+)(find_refusal)
+answers_at_once = referee_rule(required.START_IN_TIME, lambda o: o.calls)(check_in_time)
+
+
+def _select_conversations(
+    observations: RefereeObservations,
+) -> Iterable[Case[tuple[set[str], set[str]]]]:
+    """Return the conversation_ids of each match, with those of the matches before it."""
+    earlier: set[str] = set()
+    for bout in observations.matches:
+        if invitations := bout.find_messages(INVITATION):
+            messages = [*invitations, *bout.find_messages(CALL), *bout.find_messages(GAME_OVER)]
+            ids = {str(found.message.get("conversation_id") or "") for found in messages}
+            yield Case((ids, set(earlier)), invitations[0].exchange, f"{bout.match_id}: ")
+            earlier |= ids
+
+
+@referee_rule(required.CONVERSATION, _select_conversations)
+def keeps_the_conversation(ids: tuple[set[str], set[str]]) -> Problem:
+    own, earlier = ids
+    if len(own) > 1 or "" in own:
+        return f"expected one conversation_id, got {sorted(own)}"
+    return "another match has the same conversation_id" if own & earlier else None
+
+
+def _list_first_taken(observations: RefereeObservations) -> list[Bout]:
+    bout = observations.bouts.get("win")
+    return [bout] if bout and not find_refusal(bout.order) else []
+
+
+@referee_rule(required.INVITES_BOTH, bouts(_list_first_taken, INVITATION))
+def invites_both(bout: Bout) -> Problem:
+    missed = [PLAYERS[seat] for seat in (0, 1) if not bout.find_messages(INVITATION, seat)]
+    return f"{' and '.join(missed)} got no GAME_INVITATION" if missed else None
+
+
+@referee_rule(
+    required.INVITATION_MATCH,
+    lambda observations: list_requests(observations.list_sent(INVITATION)),
 )
-SEATS = ("PLAYER_A", "PLAYER_B")
+def invites_to_the_match(message: Json) -> Problem:
+    expected = {"league_id": LEAGUE_ID, "round_id": FIRST_ROUND, "game_type": GAME}
+    return find_first_problem(equals(*item)(message) for item in expected.items())
 
 
-def of_messages(seen: RefereeSeen, complain: Callable[[Json], Complaint], *kinds: str) -> Verdict:
-    """Judge what the referee said, of these kinds or of any."""
-    return judged(seen, seen.sent(*kinds), lambda said: complain(said.asked))
+def _list_invited(observations: RefereeObservations) -> list[Bout]:
+    return [bout for bout in observations.matches if bout.reached_both(INVITATION)]
 
 
-def of_bouts(
-    seen: RefereeSeen, bouts: list[Bout], complain: Callable[[Bout], Complaint], *shows: str
-) -> Verdict:
-    """Judge whole matches, as far as there are any; *shows* is where a fault would be seen."""
-    if not bouts:
-        return unjudged(seen.stopped)
-    for bout in bouts:
-        wrong = complain(bout)
-        if wrong:
-            told = [heard for kind in shows for heard in bout.said(kind)]
-            return broken(f"{bout.match_id}: {wrong}", told[-1].exchange if told else bout.order)
-    return KEPT
+def _get_invitations(bout: Bout) -> list[Json]:
+    return [bout.find_messages(INVITATION, seat)[0].message for seat in (0, 1)]
 
 
-def well(seen: RefereeSeen) -> list[Bout]:
-    """Return the matches in which both players behave, and that came to their end."""
-    bouts = [seen.bouts[name] for name in ("win", "draw") if name in seen.bouts]
-    return [bout for bout in [*bouts, *seen.series] if bout.ended]
+@referee_rule(required.INVITATION_ROLES, bouts(_list_invited, INVITATION))
+def gives_roles(bout: Bout) -> Problem:
+    roles = [invitation.get("role_in_match") for invitation in _get_invitations(bout)]
+    right = sorted(map(str, roles)) == ["PLAYER_A", "PLAYER_B"]
+    return None if right else f"role_in_match: got {roles}"
 
 
-@rule(
-    "referee.start-match.taken",
-    REFEREE,
-    title="takes a match: answers start_match within 10 seconds, without an error",
-    section="001 Required Tools",
-    fix='Answer start_match at once with "status": "ACCEPTED", and run the match beside.',
-    recorded=("order-form",),
+@referee_rule(required.INVITATION_OPPONENT, bouts(_list_invited, INVITATION))
+def names_the_opponent(bout: Bout) -> Problem:
+    invitations = zip(_get_invitations(bout), reversed(PLAYERS), strict=True)
+    return find_first_problem(equals("opponent_id", other)(sent) for sent, other in invitations)
+
+
+@referee_rule(
+    required.CALL_AFTER_JOINING,
+    bouts(lambda o: [bout for bout in _list_invited(o) if bout.find_messages(CALL)], CALL),
 )
-def takes_a_match(seen: RefereeSeen) -> Verdict:
-    return judged(seen, [said for said in seen.calls if not said.problem()], refusal)
+def waits_for_both(bout: Bout) -> Problem:
+    first_call = min(received.at for received in bout.find_messages(CALL))
+    early = len(bout.join_times) < len(PLAYERS) or first_call < max(bout.join_times)
+    return "a player was asked before both had joined" if early else None
 
 
-@rule(
-    "referee.start-match.in-time",
-    REFEREE,
-    title="does not keep the league waiting while the match is played",
-    section="002 2.7",
-    fix="Run the match in the background; answer start_match first.",
+def list_normal(observations: RefereeObservations) -> list[Bout]:
+    """Return the matches that ended and in which both players behave."""
+    found = [observations.bouts[name] for name in ("win", "draw") if name in observations.bouts]
+    return [bout for bout in [*found, *observations.series] if bout.has_ended]
+
+
+@referee_rule(
+    required.CALLS_AT_ONCE,
+    bouts(lambda o: [bout for bout in list_normal(o) if bout.reached_both(CALL)], CALL),
 )
-def answers_at_once(seen: RefereeSeen) -> Verdict:
-    return judged(
-        seen,
-        seen.calls,
-        lambda said: f"nothing came within {said.allowed:g} s" if said.late else None,
+def asks_both_at_once(bout: Bout) -> Problem:
+    return None if bout.asked_together else "one was asked only when the other had answered"
+
+
+@referee_rule(
+    required.CALL_PLAYER,
+    bouts(lambda o: [bout for bout in o.matches if bout.find_messages(CALL)], CALL),
+)
+def asks_by_id(bout: Bout) -> Problem:
+    return find_first_problem(
+        equals("player_id", player)(received.message)
+        for seat, player in enumerate(PLAYERS)
+        for received in bout.find_messages(CALL, seat)
     )
 
 
-@rule(
-    "referee.envelope.protocol",
-    REFEREE,
-    title='names the protocol in all it says: "league.v2"',
-    section="002 2.4.1",
-    fix='Set "protocol": "league.v2" in every message.',
-    gravity=Gravity.CRITICAL,
-    recorded=("protocol-version",),
-)
-def names_the_protocol(seen: RefereeSeen) -> Verdict:
-    def problem(said: Json) -> Complaint:
-        return wants(said, "protocol", lambda value: value == "league.v2", '"league.v2"')
-
-    return of_messages(seen, problem)
+@referee_rule(required.CALL_DEADLINE, lambda o: list_requests(o.list_sent(CALL)))
+def gives_a_deadline(message: Json) -> Problem:
+    problem = field("deadline", is_utc, "ISO 8601 in UTC")(message)
+    timestamp = message.get("timestamp")
+    if problem or not is_utc(timestamp):
+        return problem
+    past = parse_time(message["deadline"]) <= parse_time(timestamp)
+    return f"deadline: {message['deadline']} is not after {timestamp}" if past else None
 
 
-@rule(
-    "referee.envelope.sender",
-    REFEREE,
-    title='says who it is: "sender" is "referee:ID"',
-    section="002 2.4.4",
-    fix='Set "sender": "referee:" followed by the id that the league gave you.',
-    recorded=("sender-form", "sender-missing"),
-)
-def says_who_it_is(seen: RefereeSeen) -> Verdict:
-    def right(value: Json) -> bool:
-        return is_text(value) and value.startswith("referee:") and value != "referee:"
+def _special(name: str) -> Callable[[RefereeObservations], list[Bout]]:
+    """Return the selection of one special match, if its second player was invited."""
 
-    return of_messages(seen, lambda said: wants(said, "sender", right, '"referee:ID"'))
+    def select(observations: RefereeObservations) -> list[Bout]:
+        found = observations.bouts.get(name)
+        return [found] if found and found.find_messages(INVITATION, 1) else []
+
+    return select
 
 
-@rule(
-    "referee.envelope.timestamp",
-    REFEREE,
-    title="dates all it says in UTC",
-    section="003 10.4",
-    fix='Write "timestamp" as 2025-01-15T10:30:00Z, in UTC, with the Z.',
-    recorded=("timestamp-form", "timestamp-missing"),
-)
-def dates_in_utc(seen: RefereeSeen) -> Verdict:
-    return of_messages(seen, lambda said: wants(said, "timestamp", is_utc, "ISO 8601 in UTC"))
+def _list_errors(bout: Bout) -> list[Json]:
+    return [received.message for received in bout.find_messages(ERROR, 1)]
 
 
-@rule(
-    "referee.envelope.conversation-id",
-    REFEREE,
-    title="keeps one conversation_id through a match, and another for the next",
-    section="003 5.1.4",
-    fix="Make one conversation_id per match, and send it with every message of that match.",
-)
-def keeps_the_conversation(seen: RefereeSeen) -> Verdict:
-    told = [bout for bout in seen.matches if bout.said(INVITED)]
-    for bout in told:
-        said = [heard for kind in (INVITED, CALLED, OVER) for heard in bout.said(kind)]
-        ids = {str(heard.message.get("conversation_id") or "") for heard in said}
-        if len(ids) > 1 or "" in ids:
-            why = f"{bout.match_id}: one conversation_id was expected, not {sorted(ids)}"
-            return broken(why, bout.said(INVITED)[0].exchange)
-    firsts = [bout.said(INVITED)[0] for bout in told]
-    if len({heard.message.get("conversation_id") for heard in firsts}) < len(firsts):
-        return broken("two matches have the same conversation_id", firsts[-1].exchange)
-    return KEPT if told else unjudged(seen.stopped)
+@referee_rule(required.INVALID_CHOICE, bouts(_special("wrong case"), CALL, ERROR))
+def reports_an_invalid_choice(bout: Bout) -> Problem:
+    codes = [error.get("error_code") for error in _list_errors(bout)]
+    return None if "E004" in codes else f"the player got the errors {codes}, not E004"
 
 
-@rule(
-    "referee.invitation.both",
-    REFEREE,
-    title="invites both players",
-    section="003 5.1.4",
-    fix="Send GAME_INVITATION to the endpoints of both players.",
-    gravity=Gravity.CRITICAL,
-)
-def invites_both(seen: RefereeSeen) -> Verdict:
-    def problem(bout: Bout) -> Complaint:
-        missed = [PLAYERS[seat] for seat in (0, 1) if not bout.said(INVITED, seat)]
-        return f"{' and '.join(missed)} got no GAME_INVITATION" if missed else None
-
-    ordered = [seen.bouts["win"]] if "win" in seen.bouts and not _refused(seen) else []
-    return of_bouts(seen, ordered, problem, INVITED)
-
-
-def _refused(seen: RefereeSeen) -> bool:
-    order = seen.bouts["win"].order
-    return bool(order.problem() or refusal(order))
-
-
-@rule(
-    "referee.invitation.match",
-    REFEREE,
-    title="invites to the match that it was given: league, round, game",
-    section="003 5.1.2",
-    fix="Copy league_id, round_id, match_id and game_type from the order into the invitation.",
-)
-def invites_to_the_match(seen: RefereeSeen) -> Verdict:
-    given = {"league_id": LEAGUE_ID, "round_id": FIRST_ROUND, "game_type": GAME}
-
-    def problem(said: Json) -> Complaint:
-        found = (equal(said, key, value) for key, value in given.items())
-        return next(filter(None, found), None)
-
-    return of_messages(seen, problem, INVITED)
-
-
-def equal(said: Json, key: str, expected: Json) -> Complaint:
-    def right(value: Json) -> bool:
-        return type(value) is type(expected) and bool(value == expected)
-
-    return wants(said, key, right, repr(expected))
-
-
-@rule(
-    "referee.invitation.roles",
-    REFEREE,
-    title="makes one of them PLAYER_A and the other PLAYER_B",
-    section="003 5.1.2",
-    fix='Set "role_in_match" to "PLAYER_A" for one player and "PLAYER_B" for the other.',
-)
-def gives_roles(seen: RefereeSeen) -> Verdict:
-    def problem(bout: Bout) -> Complaint:
-        roles = [bout.said(INVITED, seat)[0].message.get("role_in_match") for seat in (0, 1)]
-        return None if sorted(map(str, roles)) == list(SEATS) else f"role_in_match: got {roles}"
-
-    return of_bouts(seen, _invited(seen), problem, INVITED)
-
-
-def _invited(seen: RefereeSeen) -> list[Bout]:
-    return [bout for bout in seen.matches if all(bout.said(INVITED, seat) for seat in (0, 1))]
-
-
-@rule(
-    "referee.invitation.opponent",
-    REFEREE,
-    title="tells each player who the other is",
-    section="003 5.1.2",
-    fix='Set "opponent_id" to the player_id of the other player.',
-)
-def names_the_opponent(seen: RefereeSeen) -> Verdict:
-    def problem(bout: Bout) -> Complaint:
-        for seat in (0, 1):
-            said = bout.said(INVITED, seat)[0].message
-            wrong = equal(said, "opponent_id", PLAYERS[1 - seat])
-            if wrong:
-                return wrong
+@referee_rule(required.SECOND_CHANCE, bouts(_special("wrong case"), CALL, ERROR))
+def gives_a_second_chance(bout: Bout) -> Problem:
+    if bout.result().get("status") in {"WIN", "DRAW"}:
         return None
+    call_count = len(bout.find_messages(CALL, 1))
+    return f"asked {call_count} times, the match ended {bout.result().get('status')}"
 
-    return of_bouts(seen, _invited(seen), problem, INVITED)
+
+def _check_second_lost(bout: Bout) -> Problem:
+    actual = (bout.result().get("status"), bout.result().get("winner_player_id"))
+    expected = ("TECHNICAL_LOSS", PLAYERS[0])
+    return None if actual == expected else f"expected {expected}, got {actual}"
 
 
-@rule(
-    "referee.call.after-joining",
-    REFEREE,
-    title="asks for choices only when both players are there",
-    section="003 6.1.4",
-    fix="Wait for both GAME_JOIN_ACK before the first CHOOSE_PARITY_CALL.",
+ends_a_declined_match = referee_rule(required.DECLINED, bouts(_special("declined"), GAME_OVER))(
+    _check_second_lost
 )
-def waits_for_both(seen: RefereeSeen) -> Verdict:
-    def problem(bout: Bout) -> Complaint:
-        asked = min(heard.at for heard in bout.said(CALLED))
-        late = len(bout.joined) < len(PLAYERS) or asked < max(bout.joined)
-        return "a player was asked before both had joined" if late else None
-
-    return of_bouts(seen, [bout for bout in _invited(seen) if bout.said(CALLED)], problem, CALLED)
-
-
-@rule(
-    "referee.call.at-once",
-    REFEREE,
-    title="asks both at the same time, not one after the other",
-    section="003 6.1.4",
-    fix="Send both CHOOSE_PARITY_CALL before you wait for either answer (threads, async, futures).",
+ends_a_silent_match = referee_rule(required.SILENT_LOSES, bouts(_special("silent"), GAME_OVER))(
+    _check_second_lost
 )
-def asks_both_at_once(seen: RefereeSeen) -> Verdict:
-    def problem(bout: Bout) -> Complaint:
-        return None if bout.asked_together else "one was asked only when the other had answered"
-
-    return of_bouts(seen, [bout for bout in well(seen) if _asked_both(bout)], problem, CALLED)
 
 
-def _asked_both(bout: Bout) -> bool:
-    return all(bout.said(CALLED, seat) for seat in (0, 1))
+@referee_rule(required.THREE_ATTEMPTS, bouts(_special("silent"), INVITATION, ERROR))
+def tries_three_times(bout: Bout) -> Problem:
+    attempts = len(bout.find_messages(INVITATION, 1))
+    return None if attempts == ATTEMPTS else f"it was invited {attempts} times, not {ATTEMPTS}"
 
 
-@rule(
-    "referee.call.player-id",
-    REFEREE,
-    title="asks each player by its own player_id",
-    section="003 6.1.2",
-    fix='Set "player_id" of the call to the id of the player that it goes to.',
-)
-def asks_by_name(seen: RefereeSeen) -> Verdict:
-    def problem(bout: Bout) -> Complaint:
-        asked = [(seat, heard) for seat in (0, 1) for heard in bout.said(CALLED, seat)]
-        found = (equal(heard.message, "player_id", PLAYERS[seat]) for seat, heard in asked)
-        return next(filter(None, found), None)
-
-    return of_bouts(seen, [bout for bout in seen.matches if bout.said(CALLED)], problem, CALLED)
+@referee_rule(required.SILENT_WARNED, bouts(_special("silent"), INVITATION, ERROR))
+def warns_the_silent(bout: Bout) -> Problem:
+    errors = _list_errors(bout)
+    warned = any(e.get("error_code") == "E001" and e.get("retry_info") for e in errors)
+    codes = [error.get("error_code") for error in errors]
+    return None if warned else f"the player got the errors {codes}, not E001 with retry_info"
 
 
-@rule(
-    "referee.call.deadline",
-    REFEREE,
-    title="gives a deadline in UTC that is still to come",
-    section="003 6.1.2",
-    fix='Set "deadline" to now plus 30 seconds, as 2025-01-15T10:30:30Z.',
-)
-def gives_a_deadline(seen: RefereeSeen) -> Verdict:
-    def problem(said: Json) -> Complaint:
-        wrong = wants(said, "deadline", is_utc, "ISO 8601 in UTC")
-        sent = said.get("timestamp")
-        if wrong or not is_utc(sent):
-            return wrong
-        past = moment(said["deadline"]) <= moment(sent)
-        return f"deadline: {said['deadline']} is not after {sent}" if past else None
+@referee_rule(required.PLAYED_ONCE, bouts(_special("twice"), GAME_OVER))
+def plays_once(bout: Bout) -> Problem:
+    result_count = len(bout.find_messages(GAME_OVER, 0))
+    return None if result_count <= 1 else f"the players got {result_count} results"
 
-    return of_messages(seen, problem, CALLED)
+
+@referee_rule(required.UNKNOWN_GAME, lambda o: [o.unknown_game])
+def refuses_an_unknown_game(order: Exchange) -> Problem:
+    return order.problem() or (None if find_refusal(order) else "it took a match of quidditch")
+
+
+def _list_concurrent(observations: RefereeObservations) -> list[Bout]:
+    if not observations.concurrent and observations.series:
+        raise NotJudgedError("it does not say that it runs more than one")
+    return observations.concurrent
+
+
+@referee_rule(required.CONCURRENT_MATCHES, bouts(_list_concurrent))
+def runs_concurrent_matches(bout: Bout) -> Problem:
+    return find_refusal(bout.order) or (None if bout.has_ended else "the match did not end")
+
+
+@referee_rule(required.CONSECUTIVE_MATCHES, select_series("match"))
+def runs_consecutive_matches(bout: Bout) -> Problem:
+    if bout.has_ended:
+        return None
+    return find_refusal(bout.order) or "the match did not end"

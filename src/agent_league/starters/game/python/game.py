@@ -1,6 +1,6 @@
-"""The rules of a game for Agent League: ten stones, take one to three, the last one wins.
+"""The rules of a game for Agent League: take one to three of ten stones; the last one wins.
 
-Rules only: no players, no messages, no clock. Run the file to see a game played at random.
+This file has only rules: no players, no messages, no clock. Run it to see a random game.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,35 +13,35 @@ from agent_league.vocabulary import Json, Seat
 
 @dataclass(frozen=True)
 class State:
-    """Everything about a game in progress; a move makes a new one and leaves this one alone."""
+    """A game in progress. It never changes: a move returns a new state."""
 
     stones: int = 10
     turn: Seat = 0
 
 
 class Rules:
-    """Eight questions that a referee asks."""
+    """The eight methods that a referee calls."""
 
     seats = 2
     turns = 10
-    """How often, at most, somebody is asked to move."""
+    """The maximum number of turns in one game."""
 
     def start(self, options: Mapping[str, Json], rng: Random) -> State:
-        """Return the opening. All chance comes from *rng*, so that a match can be replayed."""
+        """Return the first state. Use only *rng* for random numbers: then a match can be replayed."""
         if options:
             raise OptionsError(f"unknown option {min(options)!r}: expected none")
         return State()
 
     def to_move(self, state: State) -> Sequence[Seat]:
-        """Return who must move now. Both seats at once is fine; nobody means it is over."""
+        """Return the seats that must move now, one or both; none if the game is over."""
         return (state.turn,) if state.stones else ()
 
     def view(self, state: State, seat: Seat) -> Json:
-        """Return what *seat* may see. Hide here what it may not."""
+        """Return what *seat* may see of the game."""
         return {"stones": state.stones}
 
     def read_move(self, raw: Json) -> int:
-        """Turn what a player sent into a move; it may have sent anything."""
+        """Return the move that a player sent. *raw* can be any JSON value."""
         if type(raw) is not int or raw not in (1, 2, 3):
             raise IllegalMoveError(f"expected 1, 2 or 3, got {raw!r}")
         return raw
@@ -59,7 +59,7 @@ class Rules:
         return None if state.stones else Outcome(last, f"{{{last}}} took the last stone")
 
     def record(self, state: State) -> dict[str, Json]:
-        """Return what everybody may know of a finished game."""
+        """Return the public facts about a finished game."""
         return {"stones": state.stones}
 
 
@@ -67,7 +67,7 @@ game: Game[State, int] = Rules()
 
 
 def main() -> None:
-    """Play one game at random, and say what happens."""
+    """Play one game with random moves, and print it."""
     rng = Random()
     state = game.start({}, rng)
     while seats := game.to_move(state):

@@ -1,58 +1,59 @@
 #!/bin/sh
-# The messages of Agent League by hand: what a player sends, and what it is asked.
+# Send the messages of Agent League by hand, to see what a player sends and what it must answer.
 #
 #   sh messages.sh register http://127.0.0.1:8000/mcp   join a league, as a player would
 #   sh messages.sh match    http://127.0.0.1:8101/mcp   play a match with a player, as a referee would
 #
-# A player is a server, which curl is not: to see what yours must answer, point `match` at one that
-# works (league player), then at your own. Needs curl and a POSIX shell.
+# curl is a client, and a player is a server. To see what your player must answer, run `match`
+# against a player that works (league player), then against your own. Needs curl and a POSIX shell.
 set -eu
 
 NAME='Ada'
 NOW=$(date -u +%Y-%m-%dT%H:%M:%SZ)
-DEADLINE=$NOW # a real referee gives you 30 seconds from here
+DEADLINE=$NOW # a real referee sets it 30 seconds later
 
-# say URL METHOD MESSAGE: one JSON-RPC call, shown with its answer.
-say() {
-  frame="{\"jsonrpc\": \"2.0\", \"method\": \"$2\", \"params\": $3, \"id\": 1}"
-  printf '\n> %s\n%s\n< ' "$2" "$frame"
-  # No proxy: agents are neighbours. --fail: a status other than 2xx ends the script.
+# call URL METHOD MESSAGE: make a JSON-RPC call, and print the request and the response.
+call() {
+  request="{\"jsonrpc\": \"2.0\", \"method\": \"$2\", \"params\": $3, \"id\": 1}"
+  printf '\n> %s\n%s\n< ' "$2" "$request"
+  # --noproxy: connect directly. --fail: an HTTP error ends the script.
   curl --silent --show-error --fail --noproxy '*' --max-time 30 \
-    --header 'Content-Type: application/json' --data "$frame" "$1"
+    --header 'Content-Type: application/json' --data "$request" "$1"
   printf '\n'
 }
 
-# message TYPE SENDER FIELDS: the envelope that every message has, and the fields of its own.
+# message TYPE SENDER FIELDS: print a message, with the fields that every message has.
 message() {
   printf '{"protocol": "league.v2", "message_type": "%s", "sender": "%s", "timestamp": "%s", %s' \
     "$1" "$2" "$NOW" "\"conversation_id\": \"conv-by-hand\", $3}"
 }
 
-# The league answers with your player_id and a token. Keep the token: it is your key to LEAGUE_QUERY.
-# It will invite you at contact_endpoint, so something should listen there.
+# The league answers with your player_id and a token. Keep the token: LEAGUE_QUERY needs it.
+# Referees send their invitations to contact_endpoint, so your player must listen there.
 register() {
   meta="\"display_name\": \"$NAME\", \"version\": \"1.0.0\", \"game_types\": [\"even_odd\"]"
   meta="{$meta, \"contact_endpoint\": \"http://127.0.0.1:8101/mcp\"}"
-  say "$1" register_player \
+  call "$1" register_player \
     "$(message LEAGUE_REGISTER_REQUEST player:by-hand "\"player_meta\": $meta")"
 }
 
-# An invitation is answered with GAME_JOIN_ACK, a call with CHOOSE_PARITY_RESPONSE and "even" or
-# "odd", everything else with {"status": "ok"}; a message that is wrong, with an error.
+# A player answers GAME_INVITATION with GAME_JOIN_ACK, CHOOSE_PARITY_CALL with
+# CHOOSE_PARITY_RESPONSE ("even" or "odd"), and an invalid message with an error.
+# The answer to every other message is {"status": "ok"}. The last two calls here are invalid.
 match() {
   about='"match_id": "R1M1", "game_type": "even_odd"'
   round='"league_id": "by_hand", "round_id": 1'
   result='"status": "WIN", "winner_player_id": "P01", "drawn_number": 8, "number_parity": "even"'
   result="$result, \"choices\": {\"P01\": \"even\", \"P02\": \"odd\"}, \"reason\": \"P01 called it\""
   seat='"role_in_match": "PLAYER_A", "opponent_id": "P02"'
-  say "$1" handle_game_invitation \
+  call "$1" handle_game_invitation \
     "$(message GAME_INVITATION referee:REF01 "$round, $about, $seat")"
-  say "$1" choose_parity \
+  call "$1" choose_parity \
     "$(message CHOOSE_PARITY_CALL referee:REF01 "$about, \"player_id\": \"P01\", \"deadline\": \"$DEADLINE\"")"
-  say "$1" notify_match_result \
+  call "$1" notify_match_result \
     "$(message GAME_OVER referee:REF01 "$about, \"game_result\": {$result}")"
-  say "$1" choose_parity "$(message CHOOSE_PARITY_CALL referee:REF01 '"match_id": "R1M2"')"
-  say "$1" no_such_method '{}'
+  call "$1" choose_parity "$(message CHOOSE_PARITY_CALL referee:REF01 '"match_id": "R1M2"')"
+  call "$1" no_such_method '{}'
 }
 
 case "${1:-} ${2:-}" in

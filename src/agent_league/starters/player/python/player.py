@@ -1,7 +1,7 @@
-"""A player for Agent League, on top of its Python package: you write the strategy, it does the rest.
+"""A player for Agent League that uses its Python package. You only write the strategy.
 
 python player.py --league http://127.0.0.1:8000/mcp     join a league
-league play --strategy player.py,random                 or try it out on this machine
+league play --strategy player.py,random                 play a league on this machine
 """
 
 import sys
@@ -10,20 +10,21 @@ from agent_league.cli import main
 from agent_league.strategy import Situation
 from agent_league.vocabulary import Json
 
-NAME = "Ada"  # what others see; 1 to 50 characters
+NAME = "Ada"  # the name that others see; 1 to 50 characters
 
 
 def strategy(situation: Situation) -> Json:
-    """Return one of the legal moves. This is yours: make it clever.
+    """Return one of the legal moves. Write your own strategy here.
 
     `situation.theirs` is what this opponent played against you before, oldest first. In Even/Odd
-    equal calls draw and different calls are a coin toss for 3 points: so differ, if you can.
+    equal choices are a draw; with different choices, chance decides who gets 3 points. This
+    strategy expects the opponent's last move again, and plays another one.
     """
     expected = situation.theirs[-1:]
-    unlike = [move for move in situation.legal if move not in expected]
-    return situation.rng.choice(unlike or situation.legal)
+    different = [move for move in situation.legal if move not in expected]
+    return situation.rng.choice(different or situation.legal)
 
 
 if __name__ == "__main__":
-    # The same as `league player --strategy player.py`: see there for all that can be said here.
+    # This takes the same options as `league player`; see `league player --help`.
     main(["player", "--strategy", __file__, "--name", NAME, "--patient", *sys.argv[1:]])

@@ -1,6 +1,6 @@
-"""A strategy for Agent League: one function, from a situation to one of the legal moves.
+"""A strategy for Agent League: a function that returns one of the legal moves.
 
-league play --strategy FILE,random,markov     lets it play
+league play --strategy FILE,random,markov     play a league with it
 """
 
 from agent_league.strategy import Situation
@@ -8,16 +8,17 @@ from agent_league.vocabulary import Json
 
 
 def strategy(situation: Situation) -> Json:
-    """Predict what the opponent calls, and call something else.
+    """Predict the opponent's choice, and return a different one.
 
-    You may use: `view`, what the game shows you; `legal`, the moves you may make; `mine`,
-    `theirs` and `everyone`, earlier moves of yours, of this opponent, of all opponents; and
-    `rng`, the only chance that can be replayed. Raising or dawdling costs a random move.
+    The situation has `view`, what the game shows you; `legal`, the moves that you may make;
+    `mine`, `theirs` and `everyone`, the earlier moves of you, this opponent and all opponents; and
+    `rng`, for random numbers that a replay repeats. If your function raises an error or takes too
+    long, a random move is played.
     """
-    seen = situation.theirs or situation.everyone
-    if not seen:
+    earlier_moves = situation.theirs or situation.everyone
+    if not earlier_moves:
         return situation.rng.choice(situation.legal)
-    # A move may be a list or an object, which max() counts but a Counter would not.
-    expected = max(seen, key=seen.count)
-    unlike = [move for move in situation.legal if move != expected]
-    return situation.rng.choice(unlike or situation.legal)
+    # A Counter does not work here: a move may be a list or an object, which have no hash.
+    expected = max(earlier_moves, key=earlier_moves.count)
+    different = [move for move in situation.legal if move != expected]
+    return situation.rng.choice(different or situation.legal)

@@ -1,0 +1,1 @@
+"""The conversations of a check with an agent, and the peers that it needs. They judge nothing."""

@@ -1,0 +1,179 @@
+"""What the check does with a referee, as its league and its two players. It judges nothing."""
+
+import asyncio
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field
+
+from agent_league.check.exchange import Exchange
+from agent_league.check.judging import find_refusal
+from agent_league.check.messages import GAME, TICKET, CheckMessages, make_match_id
+from agent_league.check.observations import Bout, Progress, RefereeObservations
+from agent_league.check.sessions.client import ProbeClient
+from agent_league.check.sessions.fake_peers import Behaviour, CheckLeague, Seat, make_seats
+from agent_league.protocol import ErrorCode, Role, tokens
+from agent_league.vocabulary import Json
+
+MAX_CONCURRENT = 5
+PROGRESS_EVERY = 10
+HOLD_SECONDS = 2.0
+"""How long a player of the check waits for the other to be asked as well."""
+SERIES_FROM, TRIALS_FROM, CONCURRENT_FROM = 100, 60, 20
+OTHER_LEAGUE_CODES = frozenset(
+    {ErrorCode.AUTH_TOKEN_MISSING, ErrorCode.AUTH_TOKEN_INVALID, ErrorCode.REFEREE_NOT_REGISTERED}
+)
+SPECIAL_MATCHES: dict[str, tuple[Behaviour, Behaviour]] = {
+    "win": (Behaviour(("even",)), Behaviour(("odd",))),
+    "draw": (Behaviour(("odd",)), Behaviour(("odd",))),
+    "wrong case": (Behaviour(("even",)), Behaviour(("Odd", "odd"))),
+    "declined": (Behaviour(("even",)), Behaviour(accept=False)),
+    "twice": (Behaviour(("odd",)), Behaviour(("even",))),
+    "silent": (Behaviour(("even",)), Behaviour(silent=True)),
+}
+
+
+@dataclass
+class RefereeSession:
+    """A conversation with one referee, kept in *observations*."""
+
+    client: ProbeClient
+    messages: CheckMessages
+    progress: Progress
+    host: str
+    """Where the players of the check listen."""
+    check_league: CheckLeague | None
+    observations: RefereeObservations = field(default_factory=RefereeObservations)
+    _seats: tuple[Seat, Seat] = field(init=False)
+
+    async def run(self) -> None:
+        self._seats = make_seats(self.messages, min(HOLD_SECONDS, self.client.patience.move / 2))
+        async with AsyncExitStack() as stack:
+            for seat in self._seats:
+                await seat.open(stack, self.host)
+            try:
+                await self._run_all()
+            finally:
+                self._collect()
+
+    async def _run_all(self) -> None:
+        self.progress("one match")
+        first = await self._run_special("win")
+        self.observations.calls = [first.order]
+        if not self._check_first_match(first):
+            return
+        for name in list(SPECIAL_MATCHES)[1:]:
+            self.progress(f"a match: {name}")
+            await self._run_special(name)
+        await self._run_concurrently()
+        self.progress("bad input")
+        await self._send_bad_input()
+        await self._run_series()
+        self.observations.stop_reason = "the check did not ask for it"
+
+    def _check_first_match(self, bout: Bout) -> bool:
+        """Whether the referee ran the first match; if not, keep why nothing follows."""
+        self._collect()
+        if bout.order.is_refusal and bout.order.error_code() in OTHER_LEAGUE_CODES:
+            self.observations.calls = []
+            self.observations.stop_reason = (
+                "it takes matches only from the league it registered with: --league-port"
+            )
+        elif find_refusal(bout.order):
+            self.observations.stop_reason = "it did not take the first match"
+        elif not bout.has_ended:
+            self.observations.stop_reason = "the first match did not end"
+        else:
+            return True
+        return False
+
+    async def _run_special(self, name: str) -> Bout:
+        match_id = make_match_id(list(SPECIAL_MATCHES).index(name))
+        behaviours, gate = SPECIAL_MATCHES[name], asyncio.Event()
+        for seat, behaviour in zip(self._seats, behaviours, strict=True):
+            seat.behaviours[match_id] = behaviour
+            if name == "twice":
+                seat.gates[match_id] = gate
+        order = await self.client.send_first(
+            self._make_order(match_id), lambda exchange: not exchange.is_unknown_method
+        )
+        bout = Bout(match_id, order, (behaviours[0].choices[-1], behaviours[1].choices[-1]))
+        self.observations.bouts[name] = bout
+        if name == "twice" and not order.problem():
+            await self.client.send(order.sent, order.time_limit)
+            gate.set()
+        await self._wait_for_end(bout, tries=3 if name == "silent" else 1)
+        return bout
+
+    def _make_order(self, match_id: str, game_type: str = GAME) -> Json:
+        players = [seat.contestant() for seat in self._seats]
+        proof = TICKET
+        if self.check_league is not None:  # only the league that accepted the referee can sign
+            key = tokens.hash_token(self.check_league.tokens[Role.REFEREE])
+            proof = tokens.sign_ticket(key, match_id, TICKET)
+        return self.messages.order(match_id, players, proof, game_type)
+
+    async def _wait_for_end(self, bout: Bout, tries: int = 1) -> None:
+        """Wait until both players got the result and the league its report, or time is up."""
+        if find_refusal(bout.order):
+            return
+        patience = self.client.patience
+        within = patience.generic + tries * (patience.join + HOLD_SECONDS)
+        waits = [seat.wait_for(bout.match_id, within, "GAME_OVER") for seat in self._seats]
+        received = await asyncio.gather(*waits)
+        if all(received) and self.check_league and self.observations.registration:
+            await self.check_league.wait_for(bout.match_id, patience.report, "MATCH_RESULT_REPORT")
+
+    def _collect(self) -> None:
+        """Copy what the fake peers received into the matches."""
+        first, second = self._seats
+        for bout in self.observations.matches:
+            match_id = bout.match_id
+            bout.inboxes = (first.find_about(match_id), second.find_about(match_id))
+            bout.join_times = [
+                seat.join_times[match_id] for seat in self._seats if match_id in seat.join_times
+            ]
+            bout.asked_together = all(s.saw_opponent_asked.get(match_id) for s in self._seats)
+            if self.check_league is not None:
+                bout.reports = self.check_league.find_about(match_id)
+
+    async def _send_bad_input(self) -> None:
+        orders = (self._make_order(make_match_id(TRIALS_FROM + number)) for number in range(3))
+        message, valid, with_string_id = orders
+        async for name, trial in self.client.run_trials(message, "match_id", valid):
+            self.observations.trials[name] = trial
+        unknown_game = self._make_order(make_match_id(TRIALS_FROM + 3), "quidditch")
+        self.observations.unknown_game = await self.client.send_message(unknown_game)
+        self.observations.string_id = await self.client.send_message(with_string_id, "check-1")
+
+    async def _run_concurrently(self) -> None:
+        """Give it as many matches at once as it says it can run, up to a few."""
+        match_count = min(MAX_CONCURRENT, read_capacity(self.observations.registration))
+        if match_count <= 1:
+            return
+        self.progress(f"{match_count} matches at once")
+        numbers = range(CONCURRENT_FROM, CONCURRENT_FROM + match_count)
+        bouts = [self._start_bout(make_match_id(number)) for number in numbers]
+        self.observations.concurrent = await asyncio.gather(*bouts)
+        await asyncio.gather(*(self._wait_for_end(bout) for bout in self.observations.concurrent))
+
+    async def _start_bout(self, match_id: str) -> Bout:
+        order = await self.client.send_message(self._make_order(match_id))
+        return Bout(match_id, order, ("odd", "odd"))
+
+    async def _run_series(self) -> None:
+        match_count = self.observations.game_count
+        for number in range(match_count):
+            if number % PROGRESS_EVERY == 0:
+                self.progress(f"match {number + 1} of {match_count} in a row")
+            bout = await self._start_bout(make_match_id(SERIES_FROM + number))
+            self.observations.series.append(bout)
+            await self._wait_for_end(bout)
+            self._collect()
+            if not bout.has_ended:
+                return
+
+
+def read_capacity(registration: Exchange | None) -> int:
+    """Return how many matches at once a referee says it can run; 1 if it does not say."""
+    meta = registration.request_message.get("referee_meta") if registration else None
+    declared = meta.get("max_concurrent_matches") if isinstance(meta, dict) else None
+    return declared if type(declared) is int else 1

@@ -1,0 +1,160 @@
+"""The commands of `league`: what each does, where it is, and examples. Nothing is imported here."""
+
+from collections.abc import Mapping, Sequence
+
+GROUPS: Mapping[str, Mapping[str, str]] = {
+    "Play": {
+        "play": "Play a whole league on this machine, and name the champion.",
+        "resume": "Go on with a league where it stopped.",
+        "leagues": "List the leagues that a folder holds.",
+    },
+    "Look at a league": {
+        "status": "Show where a league stands, and who takes part.",
+        "standings": "Show the table of a league.",
+        "schedule": "Show who meets whom, and how it ended.",
+        "stats": "Show one player's record.",
+        "replay": "Show a match message by message.",
+        "log": "Show what happened in a league, event by event.",
+        "export": "Write the files of a league again, or print it as one document.",
+        "grade": "Print the grades of a league as CSV.",
+    },
+    "Write an agent": {
+        "new": "Write a starter: a player, a referee, a game or a strategy.",
+        "practice": "Let your agent play against our strategies, and judge it.",
+        "check": "Judge any agent from outside, rule by rule.",
+        "schema": "Print the contract: JSON Schema, OpenRPC or OpenAPI.",
+    },
+    "Run a league for others": {
+        "init": "Write the configuration files of a league.",
+        "start": "Open a league that waits for other people's agents.",
+        "manager": "Run a league manager alone.",
+        "referee": "Run one referee.",
+        "player": "Run one player.",
+    },
+    "Organise a running league": {
+        "begin": "Begin with the players that have registered.",
+        "pause": "Let no further match begin.",
+        "go-on": "Let matches begin again after a pause.",
+        "void": "Take the result of a match out of the standings.",
+        "replay-match": "Void a match, and have it played again.",
+        "disqualify": "Exclude a player or a referee, and tell it why.",
+        "reinstate": "Let a disqualified agent take part again.",
+        "announce": "Show a text to everybody who looks at the league.",
+        "token": "Replace the token of an agent.",
+        "by-hand": "Play a match step by step.",
+        "step": "Take the next step of a match that is played by hand.",
+    },
+    "Connect MCP clients": {
+        "mcp": "List or call the tools of every agent of a league.",
+        "mcp-bridge": "Bring a league to MCP clients that have no HTTP.",
+    },
+    "This command": {
+        "help": "Show the help of a command.",
+        "completion": "Print the completion script of a shell, or install it.",
+    },
+}
+"""What each command does, in the groups of the help and of docs/cli.md."""
+COMMANDS = {name: line for commands in GROUPS.values() for name, line in commands.items()}
+
+_MODULES = {
+    "play": ("play", "resume"),
+    "archive": ("replay", "log", "export", "grade"),
+    "start": ("init", "start", "manager"),
+    "agents": ("referee", "player"),
+    "organise": (
+        *("begin", "pause", "go-on", "void", "replay-match"),
+        *("disqualify", "reinstate", "announce", "token", "by-hand", "step"),
+    ),
+    "queries": ("status", "standings", "schedule", "stats"),
+    "mcp": ("mcp", "mcp-bridge"),
+    "app": ("help", "completion"),
+}
+"""The commands of each module; any other command has a module of its own."""
+APPS = {"mcp": "app", "token": "token_app"}
+"""The commands that have commands of their own."""
+_FUNCTIONS = {**APPS, "help": "show_help"}
+"""What is not called like its command."""
+ALIASES = {"go-on": ("unpause",)}
+
+ARGUMENTS: Mapping[str, str] = {
+    **dict.fromkeys(
+        ("resume", "status", "standings", "schedule", "log", "export", "grade"), "[LEAGUE]"
+    ),
+    **dict.fromkeys(("referee", "player", "begin", "pause", "go-on", "mcp-bridge"), "[LEAGUE]"),
+    **dict.fromkeys(("start", "manager", "init"), "[LEAGUE_ID]"),
+    **dict.fromkeys(("replay", "void", "replay-match", "by-hand", "step"), "MATCH [LEAGUE]"),
+    **dict.fromkeys(("disqualify", "reinstate"), "AGENT [LEAGUE]"),
+    "stats": "PLAYER [LEAGUE]",
+    "announce": "TEXT [LEAGUE]",
+    "new": "KIND NAME",
+    "practice": "URL",
+    "check": "URL",
+    "schema": "[MESSAGE]",
+    "help": "[COMMAND]",
+    "completion": "[SHELL]",
+}
+"""What comes after a command, in its order."""
+
+EXAMPLES: Mapping[str, Sequence[str]] = {
+    "play": (
+        "league play --players 8 --seed 42",
+        "league play --strategy my_strategy.py,random",
+        "league play --players 1 --guests 1",
+    ),
+    "resume": ("league resume", "league resume league_2025_even_odd_2"),
+    "status": ("league status", "league status http://10.0.0.5:8000", "league status --json"),
+    "standings": ("league standings league_2025_even_odd",),
+    "schedule": ("league schedule --round 2",),
+    "stats": ("league stats P01",),
+    "replay": ("league replay R1M1", "league replay R1M1 league_2025_even_odd"),
+    "log": ("league log --follow", "league log --grep disqualified"),
+    "export": ("league export --format csv > matches.csv",),
+    "grade": ("league grade > grades.csv",),
+    "new": ("league new player ada", "league new player ada --lang js"),
+    "practice": ("league practice http://127.0.0.1:8101 --vs random,markov -n 50",),
+    "check": (
+        "league check http://127.0.0.1:8101",
+        "league check http://127.0.0.1:8101 --league-port 8000",
+    ),
+    "schema": ("league schema GAME_INVITATION", "league schema --format openapi"),
+    "init": ("league init autumn_cup",),
+    "start": (
+        "league start --players 4",
+        "league start autumn_cup --class-league --host 0.0.0.0",
+    ),
+    "manager": ("league manager --port 8000 --players 2",),
+    "referee": ("league referee --port 8001 --referee-id REF01",),
+    "player": (
+        "league player --port 8101 --player-id P01 --strategy markov",
+        "league player http://10.0.0.5:8000 --name Ada --host 0.0.0.0",
+    ),
+    "void": ('league void R1M1 --reason "wrong opponent"',),
+    "replay-match": ("league replay-match R1M1",),
+    "disqualify": ('league disqualify P03 --reason "copied"',),
+    "announce": ('league announce "Lunch until one"',),
+    "token": ("league token rotate P02",),
+    "by-hand": ("league by-hand R2M1",),
+    "step": ("league step R2M1",),
+    "mcp": ("league mcp ls", """league mcp call LM.get_standings"""),
+    "help": ("league help play",),
+    "completion": ("league completion --install",),
+}
+"""Lines to type, for the help of each command."""
+
+
+def format_usage(command: str) -> str:
+    """Return the first line of a command's help page."""
+    return " ".join(filter(None, ("league", command, ARGUMENTS.get(command), "[OPTIONS]")))
+
+
+def format_examples(command: str) -> str:
+    """Return the end of a command's help page."""
+    examples = EXAMPLES.get(command, ())
+    return "\n".join(("Examples:", *(f"  {one}" for one in examples))) if examples else ""
+
+
+def locate(command: str) -> str:
+    """Return where a command is, as `module:function`."""
+    places = {name: module for module, names in _MODULES.items() for name in names}
+    function = _FUNCTIONS.get(command, command.replace("-", "_"))
+    return f"agent_league.cli.{places.get(command, command)}:{function}"

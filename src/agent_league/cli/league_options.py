@@ -1,0 +1,141 @@
+"""The flags that several commands have, each with its one help text.
+
+A flag that only one command has is described in the docstring of that command.
+"""
+
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from cyclopts import Parameter
+from cyclopts.validators import Number
+
+from agent_league.vocabulary import Level
+
+
+def between(low: int, high: int | None = None, **options: Any) -> Parameter:
+    """Return a flag whose value is at least *low* and at most *high*."""
+    return Parameter(validator=Number(gte=low, lte=high), **options)
+
+
+Switch = Annotated[bool, Parameter(negative=(), show_default=False)]
+Seconds = Annotated[float, Parameter(validator=Number(gt=0))]
+
+# Which league, and where it is kept
+Shared = Annotated[Path, Parameter(help="The folder in which leagues are kept.")]
+StoreAddress = Annotated[
+    str | None,
+    Parameter(help="A store instead of the one in that folder: a file, postgresql://..., memory."),
+]
+
+
+def _refuse_memory(kind: object, address: str | None) -> None:
+    if address == "memory":
+        raise ValueError("nothing is kept in memory")
+
+
+KeptStore = Annotated[
+    str | None,
+    Parameter(
+        validator=_refuse_memory,
+        help="A store instead of the one in that folder: a file, or postgresql://...",
+    ),
+]
+Durability = Annotated[
+    Literal["power", "process"],
+    Parameter(help="What an acknowledged result survives: a power cut, or the process's death."),
+]
+League = Annotated[
+    str | None,
+    Parameter(help="The league: its id, address or folder. By default the latest."),
+]
+Match = Annotated[str, Parameter(help="The match, such as R1M1.")]
+Agent = Annotated[str, Parameter(help="The agent, such as P01 or REF01.")]
+LeagueId = Annotated[
+    str | None, Parameter(help="The id of the league; by default as in system.json.")
+]
+JoinedLeague = Annotated[
+    str | None, Parameter(help="The id of the league to join; by default any that is there.")
+]
+
+# How a league is played
+Players = Annotated[int, between(2, 1000, help="How many players to wait for.")]
+Referees = Annotated[
+    int,
+    between(
+        1, 10, help="How many referees to start: by default those in agents_config.json, or 2."
+    ),
+]
+Game = Annotated[
+    str | None,
+    Parameter(help="What to play, if not what the files say: even_odd, tic_tac_toe, or your own."),
+]
+Legs = Annotated[int | None, between(1, 10, help="How often each pair meets.")]
+Seed = Annotated[
+    str | None, Parameter(help="The same seed gives the same schedule, draws and choices.")
+]
+Protocol = Annotated[
+    Literal["league.v2", "league.v1"],
+    Parameter(help="The version of the protocol: league.v2, or the earlier league.v1."),
+]
+ClassLeague = Annotated[
+    Switch,
+    Parameter(help="Unique names, a minute between a round's announcement and its start, strict."),
+]
+Strict = Annotated[
+    bool | None,
+    Parameter(
+        negative="--tolerant",
+        help="Refuse what deviates from the protocol, and disqualify; tolerant: accept and note it.",
+    ),
+]
+
+# Where agents listen
+Port = Annotated[
+    int | None,
+    between(
+        0,
+        65535,
+        help="The port to listen at; by default as in the files, or the first that is free.",
+    ),
+]
+PortBase = Annotated[
+    int | None,
+    between(
+        0,
+        64000,
+        help="The manager's port; our referees and players follow. 0 takes any free ports.",
+    ),
+]
+Host = Annotated[
+    str | None,
+    Parameter(help="The address to listen at; 0.0.0.0 for every address of this machine."),
+]
+Endpoint = Annotated[
+    str | None, Parameter(help="The address that others use, if it is not where the agent listens.")
+]
+DisplayName = Annotated[str | None, Parameter(help="The name that others see.")]
+Patient = Annotated[Switch, Parameter(help="Wait for a league that is not there yet.")]
+AgentFolder = Annotated[
+    Path, Parameter(help="The folder for its log, and for its identity when it is started again.")
+]
+
+Header = Annotated[
+    tuple[str, ...],
+    Parameter(
+        negative=(),
+        help="A header for every request to the MCP server, as 'Authorization: Bearer ...'.",
+    ),
+]
+Token = Annotated[
+    str | None, Parameter(help="The token to send as the bearer: yours, or the organiser's.")
+]
+
+# What is shown
+LogLevel = Annotated[
+    Level, Parameter(help="What an agent's log contains; DEBUG adds every message.")
+]
+Display = Annotated[
+    Literal["rich", "plain", "none"],
+    Parameter(help="What to show during the league; by default rich on a terminal, else plain."),
+]
+Json = Annotated[Switch, Parameter(help="Print one JSON document.")]

@@ -1,0 +1,220 @@
+"""Messages to a peer that speaks league.v2, as the protocol writes it or in another form."""
+
+import asyncio
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+from functools import cache
+from itertools import count
+
+import msgspec
+from msgspec import Raw, UnsetType
+
+from agent_league.dialects.dialect import Dialect, Outgoing, PeerSession
+from agent_league.dialects.v2 import framings, orders, replies
+from agent_league.dialects.v2.framings import DEFAULT_FRAMING, Framing, FramingAttempts, KindRecord
+from agent_league.dialects.v2.inbound import V2Reader
+from agent_league.dialects.v2.repairs import preview
+from agent_league.http.exchange import Answer, Post
+from agent_league.own_time import own_time
+from agent_league.protocol import Message, Request, RpcCode, failures, jsonrpc, name
+from agent_league.protocol.contracts import schemas
+from agent_league.protocol.deviations import NO_LEDGER, Deviation, Ledger
+from agent_league.protocol.failures import NoAnswerError, NonsenseError, RefusedError
+from agent_league.protocol.fields import VERSION
+from agent_league.protocol.play import StartMatch
+from agent_league.protocol.requirements import rules
+from agent_league.vocabulary import Json
+
+_encode = msgspec.json.Encoder().encode
+_RATE_LIMIT_TEXT = re.compile(rb"rate.?limit|too many requests|E027", re.IGNORECASE)
+FIRST_PAUSE = 0.2
+"""Seconds before a busy peer gets the request again; each pause is twice the last."""
+
+
+class V2Session(PeerSession):
+    """Sends league.v2 to the peer at *url*, in the form that the peer turns out to understand."""
+
+    dialect = VERSION
+
+    def __init__(self, url: str, post: Post) -> None:
+        self._url, self._post = url, post
+        self._numbers: Iterator[int] = count(1)
+        self._default_framing = DEFAULT_FRAMING
+        self._records: dict[type[Message], KindRecord] = defaultdict(KindRecord)
+
+    interpret_reply = staticmethod(replies.interpret_result)
+
+    async def send(
+        self, outgoing: Outgoing, within: float, ledger: Ledger = NO_LEDGER
+    ) -> bytes | Raw:
+        """Return the result of *outgoing*, in the first form that the peer understands."""
+        kind, record = outgoing.kind, self._records[outgoing.kind]
+        framing = record.framing or self._default_framing
+        attempts: FramingAttempts | None = None
+        ends, left, pause = own_time() + within, within, FIRST_PAUSE
+        while True:
+            number = next(self._numbers)
+            if framing is DEFAULT_FRAMING and self.alias is None:  # as nearly always
+                body, bare = jsonrpc.encode_call(kind.route.tool, outgoing.body, number), False
+            else:
+                body, bare = self._write(outgoing, framing, number), framing.bare
+            try:
+                answer = await self._post(self._url, body, left)
+                result = self._read_result(kind, None if bare else number, answer, ledger)
+                break
+            except failures.BusyError as error:
+                if not ledger.keeps_account or own_time() + pause >= ends:
+                    raise
+                ledger.note([Deviation(rules.RATE_LIMIT, str(error)[-60:])])
+                await asyncio.sleep(pause)
+                pause *= 2
+            except NoAnswerError as error:
+                attempts = attempts or FramingAttempts(kind, record, ledger)
+                if kind is StartMatch and isinstance(error, failures.NoReplyError):
+                    result = self._assume_accepted(outgoing, attempts)
+                    break
+                framing = attempts.choose_next(framing, error)
+            left = ends - own_time()
+        if attempts is not None or framing is not DEFAULT_FRAMING or record.hopeless:
+            self._learn(framing, attempts or FramingAttempts(kind, record, ledger))
+        return result
+
+    def _write(self, outgoing: Outgoing, framing: Framing, number: int) -> bytes:
+        if self.alias is not None:
+            outgoing = Outgoing(outgoing.kind, framings.swap_ids(*self.alias, outgoing.body))
+        if framing.form is not None:  # a report may come before the answer does
+            self._records[outgoing.kind].framing = framing
+        return framing.encode(outgoing, number, self._url)
+
+    def describe_order(self, order: StartMatch) -> Json:
+        return orders.format_match(msgspec.to_builtins(order))
+
+    def uses_other_form(self, kind: type[Message]) -> bool:
+        record = self._records[kind]
+        return record.reworded or (record.framing or self._default_framing).form is not None
+
+    def is_doubtful(self, kind: type[Message]) -> bool:
+        return self._records[kind].doubtful and not self._records[kind].proven
+
+    def confirm(self, kind: type[Message]) -> None:
+        self._records[kind].proven = True
+
+    def try_next_form(self, kind: type[Message]) -> bool:
+        record, forms = self._records[kind], framings.list_framings(kind)
+        record.doubtful = False
+        position = forms.index(record.framing or self._default_framing) + 1
+        if position < len(forms):
+            record.framing = forms[position]
+        return position < len(forms)
+
+    def _assume_accepted(self, outgoing: Outgoing, attempts: FramingAttempts) -> bytes:
+        """Take an order as accepted whose answer says nothing; its effect will show.
+
+        A peer that has just reported another form as unknown means its "ok".
+        """
+        if not attempts.has_unknown_error:
+            self._records[outgoing.kind].doubtful = True
+        order = msgspec.json.decode(outgoing.body)
+        return _encode({"status": "ACCEPTED", "match_id": order.get("match_id")})
+
+    def _learn(self, framing: Framing, attempts: FramingAttempts) -> None:
+        """Remember that the peer understands *framing*."""
+        record, ledger = attempts.record, attempts.ledger
+        record.hopeless = False
+        if attempts.errors or record.framing:
+            record.framing = framing
+            if attempts.errors and framing.form is None:
+                self._default_framing = framing
+        if ledger.keeps_account:
+            ledger.note(attempts.find_deviations(framing))
+
+    def _read_result(
+        self, kind: type[Message], number: int | None, answer: Answer, ledger: Ledger
+    ) -> bytes | Raw:
+        """Return the result in *answer*, or raise the error that it stands for.
+
+        *number* is the id of the request; None if it had no frame.
+        """
+        self._records[kind].doubtful = False
+        body, wanted, error = answer.body, _reply_name(kind), None
+        has_error = b'"error"' in body
+        if has_error and _RATE_LIMIT_TEXT.search(body):  # without HTTP's 429
+            raise failures.BusyError("it gets too many requests")
+        try:
+            result = _read_frame(number, body)
+            if wanted is None or (wanted in body and not has_error) or not ledger.keeps_account:
+                return result
+        except NonsenseError as problem:
+            if not ledger.keeps_account or (ledger.strict and wanted is None):
+                raise
+            error = problem
+        return self._search_result(kind, number, answer, ledger, error)
+
+    def _search_result(
+        self,
+        kind: type[Message],
+        number: int | None,
+        answer: Answer,
+        ledger: Ledger,
+        error: NonsenseError | None,
+    ) -> bytes:
+        """Return the result of an answer that deviates."""
+        try:
+            content = replies.parse_answer(answer.body)
+        except NonsenseError as problem:
+            raise error or problem from None
+        if not issubclass(kind, Request):  # any answer to a notice will do, unless it says no
+            replies.check_status(answer.status, content)
+            return b'{"status":"ok"}'
+        self._records[kind].reworded = True
+        found = replies.find_reply(content, kind.reply, number)
+        if found is None:
+            replies.check_status(answer.status, content)
+            raise _make_no_reply_error(kind, content, ledger)
+        ledger.note(found.deviations)
+        return _encode(found.body)
+
+
+@cache
+def _reply_name(kind: type[Message]) -> bytes | None:
+    return name(kind.reply).encode() if issubclass(kind, Request) else None
+
+
+def _make_no_reply_error(kind: type[Message], content: object, ledger: Ledger) -> NoAnswerError:
+    promised = replies.is_promise(content) and kind is not StartMatch
+    if ledger.strict:
+        rule = rules.LATER_ANSWER if promised else rules.OK_TO_UNKNOWN
+        ledger.add(Deviation(rule, preview(content)))
+    if promised:
+        return failures.PromisedError("the answer is to come later")
+    return failures.NoReplyError(f"not an answer to {name(kind)}: {preview(content)}")
+
+
+def _read_frame(number: int | None, body: bytes) -> bytes | Raw:
+    """Return the result in an answer that is as it must be, or raise the error that it stands for."""
+    try:
+        frame = jsonrpc.read_response(body)
+    except jsonrpc.FrameError as error:
+        raise NonsenseError(error.detail) from error
+    if isinstance(frame.error, jsonrpc.RpcError):
+        raise RefusedError(frame.error.code, frame.error.message, frame.error.data)
+    if number not in (None, frame.id):
+        raise NonsenseError(f"the answer has the id {frame.id!r}, the request had {number}")
+    if not isinstance(frame.result, UnsetType):
+        return frame.result
+    if number is not None:
+        raise NonsenseError("the answer has neither a result nor an error")
+    message = msgspec.json.decode(body)  # it came without a frame
+    if message.get("message_type") in {"LEAGUE_ERROR", "GAME_ERROR"}:
+        detail = message.get("detail") or message.get("error_description")
+        raise RefusedError(RpcCode.INVALID_REQUEST, str(detail), message)
+    return body
+
+
+dialect = Dialect(
+    name=VERSION,
+    make_reader=V2Reader,
+    connect=lambda peer, wire, clock: V2Session(peer.url, wire.post),
+    schemas=schemas,
+)

@@ -1,0 +1,250 @@
+"""A small HTTP/1.1 client for calling agents that may be slow, broken or hostile.
+
+One deadline covers a whole call, an answer has a largest size, and redirects are not followed:
+a peer can cost a caller that much time and memory and no more.
+"""
+
+import asyncio
+import re
+import socket
+import ssl
+from collections import defaultdict, deque
+from collections.abc import Awaitable
+from contextlib import suppress
+from functools import cache, lru_cache, partial
+from typing import Any, NamedTuple, TypeAlias
+from urllib.parse import SplitResult, urlsplit
+
+from agent_league.http.connection import Connection, RawRequest, StaleError
+from agent_league.http.exchange import JSON_TYPE, Answer, HttpRequest, Response, check_answer
+from agent_league.own_time import own_clock, own_time, timeout_at
+from agent_league.protocol.failures import LateError, NoAnswerError, UnreachableError
+
+_CLOSE_TIMEOUT = 0.5
+
+Origin: TypeAlias = tuple[bool, str, int]
+"""What a connection belongs to: whether it is secure, the host, the port."""
+
+_PORTS = {"http": 80, "https": 443}
+_PRINTABLE = re.compile(r"[!-~]{1,2048}")
+_SAFE_VALUE = re.compile(r"[ -~]{0,4096}")
+
+
+class Target(NamedTuple):
+    """A URL, parsed once: what to connect to, and how every request there begins."""
+
+    origin: Origin
+    name: str
+    post: bytes
+    get: bytes
+    custom_post: bytes
+    """The beginning of a POST whose other headers the caller chooses."""
+
+
+# Reading the certificate store takes milliseconds: once, and only if there is an https URL.
+_make_ssl_context = cache(ssl.create_default_context)
+
+
+class HttpClient:
+    """Calls agents over HTTP, on connections that are kept while they are in use.
+
+    *max_answer* is the most bytes a body may have; *keep_idle* is how long an unused connection
+    is kept, which must be shorter than servers keep theirs. Belongs to one event loop.
+    """
+
+    def __init__(self, *, max_answer: int = 1 << 20, keep_idle: float = 30.0) -> None:
+        self._max_answer, self._keep_idle = max_answer, keep_idle
+        self._idle: defaultdict[Origin, deque[Connection]] = defaultdict(deque)
+        self._connections: set[Connection] = set()
+        self._sweeper: asyncio.TimerHandle | None = None
+        self._closed = False
+
+    def post(self, url: str, body: bytes, within: float) -> Awaitable[Answer]:
+        """Return the answer to *body*, or raise `NoAnswerError` within so many seconds."""
+        target = parse_url(url)
+        data = b"%b%d\r\n\r\n%b" % (target.post, len(body), body)
+        return self._call(target, self._make_request(data, within))
+
+    async def exchange(self, url: str, http_request: HttpRequest, within: float) -> Response:
+        """Return the response to *http_request*, or raise `NoAnswerError` within so many seconds.
+
+        A stream of events is read as far as the one that is the answer, and not further.
+        """
+        target, headers = parse_url(url), dict[str, str]()
+        data, is_answer = encode_request(target, http_request), http_request.is_answer
+        request = self._make_request(data, within, headers=headers, is_answer=is_answer)
+        answer = await self._call(target, request)
+        return Response(answer.status, answer.body, headers)
+
+    def get(self, url: str, within: float) -> Awaitable[Answer]:
+        """Return what is at *url*, or raise `NoAnswerError` within so many seconds."""
+        target = parse_url(url)
+        return self._call(target, self._make_request(target.get, within))
+
+    async def reaches(self, url: str, within: float) -> bool:
+        """Whether something that speaks HTTP answers at *url*, whatever it answers."""
+        try:
+            target = parse_url(url)
+            await self._call(target, self._make_request(target.get, within, only_status=True))
+        except NoAnswerError:
+            return False
+        return True
+
+    async def listens(self, url: str, within: float) -> bool:
+        """Whether a connection can be made to *url*, even if nobody answers on it yet."""
+        try:
+            connection = await self._connect(parse_url(url), self._make_request(b"", within))
+        except NoAnswerError as error:
+            return isinstance(error, LateError)
+        connection.abort()
+        return True
+
+    async def close(self) -> None:
+        """Close all connections. Calls in progress fail with `UnreachableError`."""
+        self._closed = True
+        self._idle.clear()
+        if self._sweeper is not None:
+            self._sweeper.cancel()
+        lost = [connection.lost for connection in self._connections]
+        for connection in tuple(self._connections):
+            connection.abort()
+        if lost:
+            # uvloop does not call `connection_lost` if the attempt to connect was cancelled.
+            await asyncio.wait(lost, timeout=_CLOSE_TIMEOUT)
+
+    def _make_request(self, data: bytes, within: float, **wanted: Any) -> RawRequest:
+        return RawRequest(data, within, own_time() + within, **wanted)
+
+    async def _call(self, target: Target, request: RawRequest) -> Answer:
+        clock = own_clock()
+        clock.begin_wait()
+        try:
+            answer = await self._ask(target, request)
+        finally:
+            clock.end_wait()
+        return answer if request.only_status else check_answer(answer, target.name)
+
+    async def _ask(self, target: Target, request: RawRequest) -> Answer:
+        idle = self._take_idle(target.origin)
+        while True:
+            connection = idle or await self._connect(target, request)
+            try:
+                return await connection.ask(request)
+            except StaleError:
+                # The peer closed the connection just as we used it again. That is no failure of
+                # the peer, so the request goes out once more, on a new connection.
+                if self._closed:
+                    raise
+            finally:
+                self._put_back(connection, target.origin)
+            idle = None
+
+    def _take_idle(self, origin: Origin) -> Connection | None:
+        idle = self._idle.get(origin)
+        while idle:
+            connection = idle.pop()
+            idle_time = connection.now() - connection.idle_since
+            if connection.reusable and idle_time < self._keep_idle:
+                return connection
+            connection.abort()
+        return None
+
+    def _put_back(self, connection: Connection, origin: Origin) -> None:
+        if self._closed or not connection.reusable:
+            connection.abort()
+            return
+        connection.idle_since = connection.now()
+        self._idle[origin].append(connection)
+        if self._sweeper is None:
+            loop = asyncio.get_running_loop()
+            self._sweeper = loop.call_later(self._keep_idle, self._sweep)
+
+    def _sweep(self) -> None:
+        loop = asyncio.get_running_loop()
+        oldest = loop.time() - self._keep_idle
+        for origin, idle in tuple(self._idle.items()):
+            while idle and (idle[0].idle_since <= oldest or not idle[0].reusable):
+                idle.popleft().abort()
+            if not idle:
+                del self._idle[origin]
+        self._sweeper = loop.call_later(self._keep_idle, self._sweep) if self._idle else None
+
+    async def _connect(self, target: Target, request: RawRequest) -> Connection:
+        try:
+            async with timeout_at(request.deadline):
+                return await self._open_connection(target)
+        except TimeoutError:
+            within = request.within
+            raise LateError(f"{target.name} took no connection within {within:g} s") from None
+        except (OSError, UnicodeError) as error:
+            raise UnreachableError(f"{target.name} {_describe_error(error)}") from error
+
+    async def _open_connection(self, target: Target) -> Connection:
+        host = target.origin[1]
+        if host != "localhost":
+            return await self._dial(target, host)
+        try:
+            return await self._dial(target, "127.0.0.1")
+        except OSError:
+            # An agent may listen on IPv6 alone; if not, the first failure tells more.
+            with suppress(OSError):
+                return await self._dial(target, "::1")
+            raise
+
+    async def _dial(self, target: Target, host: str) -> Connection:
+        secure, name, port = target.origin
+        _, connection = await asyncio.get_running_loop().create_connection(
+            partial(Connection, target.name, self._max_answer, self._connections),
+            host,
+            port,
+            ssl=_make_ssl_context() if secure else None,
+            server_hostname=name if secure else None,
+        )
+        return connection
+
+
+def _describe_error(error: OSError | UnicodeError) -> str:
+    if isinstance(error, ConnectionRefusedError):
+        return "refused the connection: is the agent running?"
+    if isinstance(error, UnicodeError | socket.gaierror):
+        return f"has no address: {error}"
+    return f"cannot be reached: {error}"
+
+
+@lru_cache(maxsize=4096)
+def parse_url(url: str) -> Target:
+    """Return the target of *url*, or raise `UnreachableError` if nothing can be sent there."""
+    try:
+        return _parse(url)
+    except ValueError:
+        raise UnreachableError(f"{url[:200]!r} is not an address") from None
+
+
+def _parse(url: str) -> Target:
+    # Checked before urlsplit, which silently drops tabs and newlines.
+    parts = urlsplit(url) if _PRINTABLE.fullmatch(url) else SplitResult("", "", "", "", "")
+    host, default = parts.hostname, _PORTS.get(parts.scheme)
+    if not host or default is None or "@" in parts.netloc or parts.fragment:
+        raise ValueError(url)
+    port = parts.port or default
+    name = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+    path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+    head = f"{path} HTTP/1.1\r\nhost: {parts.netloc}\r\nuser-agent: agent-league\r\n"
+    accept = f"accept: {JSON_TYPE}\r\n"
+    post = f"POST {head}{accept}content-type: {JSON_TYPE}\r\ncontent-length: "
+    return Target(
+        origin=(parts.scheme == "https", host, port),
+        name=name,
+        post=post.encode("ascii"),
+        get=f"GET {head}{accept}\r\n".encode("ascii"),
+        custom_post=f"POST {head}".encode("ascii"),
+    )
+
+
+def encode_request(target: Target, request: HttpRequest) -> bytes:
+    """Return the bytes of *request* to *target*."""
+    if not all(_SAFE_VALUE.fullmatch(value) for value in request.headers.values()):
+        raise UnreachableError(f"{target.name} cannot be sent such headers")
+    lines = "".join(f"{name}: {value}\r\n" for name, value in request.headers.items())
+    length = f"content-length: {len(request.body)}\r\n\r\n"
+    return b"%b%b%b" % (target.custom_post, (lines + length).encode("ascii"), request.body)

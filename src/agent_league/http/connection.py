@@ -1,0 +1,238 @@
+"""One connection to a peer that may be slow, broken or hostile. `client.py` keeps them."""
+
+import asyncio
+from collections.abc import Callable, Iterator
+from typing import NamedTuple, cast
+
+import httptools
+
+from agent_league.http.exchange import Answer
+from agent_league.http.head_cache import HeadCache
+from agent_league.own_time import Deadline
+from agent_league.protocol.failures import (
+    LateError,
+    NoAnswerError,
+    NonsenseError,
+    UnreachableError,
+)
+
+_HEAD_LIMIT = 1 << 16
+"""How many bytes status line, headers and chunk sizes may take beside the body."""
+_FIRST_FINAL = _OK = 200
+_EVENT_STREAM = "text/event-stream"
+
+
+class RawRequest(NamedTuple):
+    """A request as bytes, and what of the response is wanted."""
+
+    data: bytes
+    within: float
+    deadline: float
+    only_status: bool = False
+    """Whether to leave the body unread: some peers stream one without end."""
+    headers: dict[str, str] | None = None
+    """Filled with the headers of the response, if they are wanted."""
+    is_answer: Callable[[bytes], bool] | None = None
+    """Whether the data of an event is the answer, if the response is a stream of events."""
+
+
+_NO_REQUEST = RawRequest(b"", 0.0, 0.0)
+
+
+class StaleError(UnreachableError):
+    """A connection that had been idle was closed before it gave any answer."""
+
+
+class EventStream:
+    """Reads the body of a `text/event-stream` in pieces; each byte is looked at once."""
+
+    def __init__(self) -> None:
+        self._rest = bytearray()
+        self._data: list[bytes] = []
+
+    def feed(self, piece: bytes) -> Iterator[bytes]:
+        """Yield the data of each event that ends in *piece*."""
+        self._rest += piece
+        if b"\n" not in piece and b"\r" not in piece:
+            return
+        lines = self._rest.splitlines(keepends=True)
+        # The last line may not be complete: a line feed may still follow a carriage return.
+        self._rest = bytearray() if lines[-1].endswith(b"\n") else lines.pop()
+        for line in lines:
+            content = line.rstrip(b"\r\n")
+            if content.startswith(b"data:"):
+                self._data.append(bytes(content[5:].removeprefix(b" ")))
+            elif not content and self._data:
+                data, self._data = self._data, []
+                yield b"\n".join(data)
+
+
+class Connection(asyncio.Protocol):
+    """One connection to one peer, which answers one request at a time."""
+
+    _stream: EventStream | None
+
+    def __init__(self, name: str, max_answer: int, open_connections: "set[Connection]") -> None:
+        loop = asyncio.get_running_loop()
+        self.idle_since = 0.0
+        self.lost = loop.create_future()
+        self.now = loop.time
+        self._make_waiter = loop.create_future
+        self._name, self._max_answer, self._open_connections = name, max_answer, open_connections
+        self._parser, self._head_cache = httptools.HttpResponseParser(self), HeadCache()
+        self._deadline = Deadline(self._on_deadline)
+        self._transport: asyncio.Transport | None = None
+        self._waiter: asyncio.Future[Answer] | None = None
+        self._request, self._status = _NO_REQUEST, 0
+        self._is_used = self._keep = self._is_complete = self._ended_early = False
+
+    @property
+    def reusable(self) -> bool:
+        """Whether the last answer came whole and the peer waits for another request."""
+        return (
+            self._keep
+            and self._is_complete
+            and not self._ended_early
+            and self._transport is not None
+            and not self._transport.is_closing()
+        )
+
+    def ask(self, request: RawRequest) -> asyncio.Future[Answer]:
+        """Send *request*; the future holds the answer, or the `NoAnswerError` instead of it."""
+        self._is_reused, self._is_used = self._is_used, True
+        self._keep = self._is_complete = self._ended_early = False
+        self._bytes_received = self._status = 0
+        self._request = request
+        self._waiter = waiter = self._make_waiter()
+        self._deadline.set(request.deadline)
+        if self._transport is None or self._transport.is_closing():
+            self._fail(self._make_closed_error())
+        else:
+            self._transport.write(request.data)
+        return waiter
+
+    def _on_deadline(self) -> None:
+        if self._waiter is not None:
+            within = self._request.within
+            self._fail(LateError(f"{self._name} gave no whole answer within {within:g} s"))
+
+    def abort(self) -> None:
+        """Close at once; a call in progress fails."""
+        self._fail(UnreachableError(f"the connection to {self._name} was given up"))
+
+    def _fail(self, error: NoAnswerError) -> None:
+        self._keep = False
+        waiter, self._waiter = self._waiter, None
+        if waiter is not None and not waiter.done():
+            waiter.set_exception(error)
+        if self._transport is not None:
+            self._transport.abort()
+
+    def _make_closed_error(self) -> UnreachableError:
+        closed = f"{self._name} closed the connection"
+        if self._bytes_received:
+            return UnreachableError(f"{closed} in the middle of its answer")
+        kind = StaleError if self._is_reused else UnreachableError
+        return kind(f"{closed} without an answer")
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        # uvloop's transports are not asyncio's, they only behave like them.
+        self._transport = cast("asyncio.Transport", transport)
+        self._open_connections.add(self)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._open_connections.discard(self)
+        self._deadline.cancel()
+        if self._waiter is not None:
+            self._fail(self._make_closed_error())
+        self._transport = None
+        if not self.lost.done():
+            self.lost.set_result(None)
+
+    def eof_received(self) -> None:
+        # An answer without a length ends where the connection does; any other is cut short.
+        if self._status >= _FIRST_FINAL and not self._has_length:
+            self._deliver(self._status, bytes(self._body))
+
+    def data_received(self, data: bytes) -> None:
+        if self._waiter is None:  # nobody asked: it could be taken for the answer to the next call
+            self.abort()
+            return
+        needs_parser = self._bytes_received or self._request.headers is not None
+        body = None if needs_parser else self._head_cache.find_body(data)
+        if body is None or len(body) > self._max_answer:
+            self._parse(data)
+        else:
+            self._keep = self._is_complete = True
+            self._deliver(_OK, body)
+
+    def _parse(self, data: bytes) -> None:
+        is_first = not self._bytes_received
+        if is_first:
+            self._has_length, self._body, self._stream = False, bytearray(), None
+        self._bytes_received += len(data)
+        try:
+            self._parser.feed_data(data)
+        except (httptools.HttpParserError, httptools.HttpParserUpgrade) as error:
+            self._keep = False
+            if not self._is_complete:
+                self._fail(NonsenseError(f"{self._name} did not answer in HTTP: {error}"))
+                return
+        if is_first and self.reusable and self._status == _OK:
+            self._head_cache.learn(data)
+        limit = self._max_answer
+        if len(self._body) > limit or self._bytes_received > limit + _HEAD_LIMIT:
+            self._fail(NonsenseError(f"{self._name} answered with more than {limit} bytes"))
+        elif self._is_complete:
+            self._deliver(self._status, bytes(self._body))
+
+    def _deliver(self, status: int, body: bytes) -> None:
+        waiter, self._waiter = self._waiter, None
+        if waiter is not None and not waiter.done():
+            waiter.set_result(Answer(status, body))
+
+    # Called by the parser.
+
+    def on_message_begin(self) -> None:
+        if self._is_complete:  # a second answer to one request
+            self._keep = False
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        name = name.lower()
+        if name == b"content-length" or (
+            name == b"transfer-encoding" and value.lower().endswith(b"chunked")
+        ):
+            self._has_length = True
+        if self._request.headers is not None:
+            self._request.headers[name.decode("latin-1")] = value.decode("latin-1").strip()
+
+    def on_headers_complete(self) -> None:
+        if self._is_complete:
+            return
+        request = self._request
+        if request.headers is not None:
+            kind = request.headers.get("content-type", "").lower()
+            self._stream = EventStream() if kind.startswith(_EVENT_STREAM) else None
+        self._status = self._parser.get_status_code()
+        if request.only_status:
+            self._is_complete = self._status >= _FIRST_FINAL
+        else:
+            self._keep = self._parser.should_keep_alive()
+
+    def on_body(self, data: bytes) -> None:
+        if self._is_complete:
+            return
+        if self._stream is None:
+            self._body += data
+            return
+        is_answer = self._request.is_answer
+        for event in self._stream.feed(data):
+            if is_answer is None or is_answer(event):  # other events are not kept
+                self._body += event
+                self._is_complete = self._ended_early = True
+                return
+
+    def on_message_complete(self) -> None:
+        # A 1xx response is only an announcement; the answer is still to come.
+        if self._status >= _FIRST_FINAL:
+            self._is_complete, self._ended_early = True, False

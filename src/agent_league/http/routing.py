@@ -1,0 +1,113 @@
+"""Decides by the head of a request who answers it, and refuses it before its body is read."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import lru_cache
+from typing import NamedTuple
+
+import msgspec
+
+from agent_league.http.exchange import JSON_TYPE, Answer, StreamedAnswer
+from agent_league.http.site import MCP, Headers, Responder, Site
+
+LOOPBACK_NAMES = frozenset({"127.0.0.1", "localhost", "[::1]"})
+_JSON_TYPE = JSON_TYPE.encode()
+
+
+class Head(NamedTuple):
+    """A request without its body."""
+
+    method: str
+    path: str
+    query: bytes
+    headers: Headers
+    version: str
+    keep: bool
+    """Whether the connection stays open after the answer."""
+
+
+class Route(NamedTuple):
+    """Who answers a request."""
+
+    head: Head
+    site: Site
+    respond: Responder
+    body_limit: int
+
+
+class RefusalError(Exception):
+    """A request is answered before it is read to its end, and its connection is closed."""
+
+    def __init__(self, answer: Answer) -> None:
+        super().__init__(answer.status)
+        self.answer = answer
+
+
+def make_error_answer(status: int, text: str) -> Answer:
+    return Answer(status, msgspec.json.encode({"error": text}))
+
+
+def find_route(site: Site, head: Head) -> Route:
+    """Return who answers a request with *head*, or raise `RefusalError`."""
+    guest_site = None if head.path == MCP else site.find_guest_site(head.path)
+    if guest_site is not None:
+        site = replace(guest_site, local=site.local, names=site.names)
+        head = head._replace(path=MCP)
+    headers = dict(head.headers)
+    _check_headers(headers, site)
+    kind = headers.get(b"content-type", _JSON_TYPE).partition(b";")[0].strip().lower()
+    if head.path == MCP and head.method == "POST" and kind != _JSON_TYPE:
+        # Without asking first (CORS), a web page can post every type but this one.
+        raise RefusalError(make_error_answer(415, f"the content-type must be {JSON_TYPE}"))
+    limit = site.streams.body_limit if site.streams and _may_stream(site, head) else site.body_limit
+    if int(headers.get(b"content-length", 0)) > limit:
+        raise RefusalError(site.too_large())
+    return Route(head, site, _find_responder(site, head), limit)
+
+
+def _may_stream(site: Site, head: Head) -> bool:
+    return head.path == MCP and site.streams is not None and site.streams.matches(head.headers)
+
+
+def _find_responder(site: Site, head: Head) -> Responder:
+    if head.path != MCP:
+        return lambda body: _show_page(site, head)
+    if head.method == "POST":
+        answer, headers = site.answer, head.headers
+        return lambda body: answer(body, headers)
+    return lambda body: None if _may_stream(site, head) else _make_not_allowed("POST")
+
+
+def _show_page(site: Site, head: Head) -> Answer | StreamedAnswer:
+    if head.method not in {"GET", "POST"}:
+        return _make_not_allowed("GET")
+    page = site.find_page(head.path) if head.method == "GET" else None
+    if page is None:
+        return make_error_answer(404, f"there is nothing at {head.path}")
+    if isinstance(page, (Answer, StreamedAnswer)):
+        return page
+    return Answer(200, msgspec.json.encode(page))
+
+
+def _make_not_allowed(method: str) -> Answer:
+    refusal = make_error_answer(405, f"only {method} is allowed here")
+    return refusal._replace(headers=(("allow", method),))
+
+
+def _check_headers(headers: Mapping[bytes, bytes], site: Site) -> None:
+    """Refuse a request that a web page of somebody else makes in a browser of this machine."""
+    # The owner of a web page can make its host name lead to this machine, and then call us by it.
+    name = strip_port(headers.get(b"host", b"localhost").decode("ascii", "replace"))
+    if site.local and name not in LOOPBACK_NAMES and name not in site.names:
+        raise RefusalError(make_error_answer(421, f"no agent here is called {name[:100]}"))
+    origin, host = headers.get(b"origin"), headers.get(b"host", b"")
+    if origin is not None and origin.partition(b"://")[2].lower() != host.lower():
+        refusal = make_error_answer(403, "pages of another origin may not call this agent")
+        raise RefusalError(refusal)
+
+
+@lru_cache(maxsize=256)
+def strip_port(host: str) -> str:
+    """Return the name in a `Host` header."""
+    return re.sub(r":[0-9]*$", "", host.strip().lower())

@@ -1,0 +1,66 @@
+"""What the parts of a league may use; the manager makes it, and the parts never see the manager."""
+
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from agent_league.clock import Clock, format_time
+from agent_league.dialects.dialect import Peer
+from agent_league.peers.line import Line, Peers
+from agent_league.protocol import Envelope, Message, name
+from agent_league.protocol.fields import parse_time
+from agent_league.season.roster import Entry
+from agent_league.season.season import Season
+from agent_league.store import EventLog
+from agent_league.store.events import TokenExtended
+
+
+@dataclass(frozen=True)
+class Context:
+    """The season, its log, and what a part needs to act."""
+
+    season: Season
+    events: EventLog
+    clock: Clock
+    envelope: Callable[[str], Envelope]
+    """Returns the common fields of a message of this league, for a conversation id."""
+    peers: Peers
+    spawn: Callable[[Coroutine[Any, Any, Any]], object]
+    """Runs a coroutine in the background, until the league is closed."""
+
+    def now(self) -> str:
+        return format_time(self.clock())
+
+    def authenticate(self, message: Message) -> Entry:
+        """Return the agent that sent *message*, or raise `ProtocolError`."""
+        token, about = message.auth_token, name(type(message))
+        entry = self.season.roster.authenticate(token, message.sender, about, self.clock())
+        self.extend_token(token)
+        return entry
+
+    def extend_token(self, token: str | None) -> None:
+        """Let a token that is in use last: a league may take longer than its tokens."""
+        now, lifetime = self.clock(), timedelta(hours=self.season.settings.token_hours)
+        holder = self.season.roster.holder(token, now)
+        if holder is None or parse_time(holder[1].expires) - now > lifetime / 2:
+            return
+        event = TokenExtended(
+            at=self.now(),
+            agent_id=holder[0].agent_id,
+            token_hash=holder[1].hash,
+            expires=format_time(now + lifetime),
+        )
+        self.events.note(event)
+
+    def has_proof(self, message: Message) -> bool:
+        """Whether the token of *message* was given to the agent itself.
+
+        Anybody can register an endpoint again; the token for that proves nothing.
+        """
+        holder = self.season.roster.holder(message.auth_token, self.clock())
+        return holder is not None and holder[1].proven
+
+    def line(self, entry: Entry) -> Line:
+        """Return the line to an agent, in the dialect that it asked for, or that was detected."""
+        return self.peers.line_to(Peer(entry.endpoint, entry.agent_id, entry.dialect))

@@ -1,0 +1,331 @@
+"""Gives the matches of a round to referees, and waits for their results."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import TypeAlias
+
+from agent_league.agent import log
+from agent_league.dialects.dialect import PeerSession
+from agent_league.league.context import Context
+from agent_league.league.discipline import Discipline
+from agent_league.league.liveness import Liveness
+from agent_league.league.orders import OrderWriter
+from agent_league.league.referee_pool import PullQueue, RefereePool
+from agent_league.own_time import own_time, timeout_at
+from agent_league.protocol import ErrorCode, Role, tokens
+from agent_league.protocol.deviations import Deviation
+from agent_league.protocol.failures import NoAnswerError, RefusedError
+from agent_league.protocol.play import MatchAccepted, StartMatch
+from agent_league.protocol.requirements import rules
+from agent_league.protocol.results import Termination, read_result
+from agent_league.season.roster import Entry, Lifecycle
+from agent_league.store import events
+from agent_league.store.events import ScheduledMatch
+from agent_league.vocabulary import Json
+
+AwaitPlayers: TypeAlias = Callable[[ScheduledMatch], Awaitable[None]]
+"""Waits until a match may begin, as far as its players are concerned."""
+
+
+@dataclass(frozen=True)
+class Assignment:
+    """A match that a referee has."""
+
+    match: ScheduledMatch
+    referee_id: str
+    ticket: str
+    outcome: "asyncio.Future[bool]"
+    """True when the match has ended, False when it is lost."""
+    answered: asyncio.Event
+    """Set when the referee has answered the order, or the order has failed."""
+
+    def settle(self, *, ended: bool) -> None:
+        if not self.outcome.done():
+            self.outcome.set_result(ended)
+
+
+class Dispatcher:
+    """Finds a referee for each match; if the referee is lost, the match goes to another one."""
+
+    def __init__(
+        self,
+        context: Context,
+        referee_pool: RefereePool,
+        liveness: Liveness,
+        discipline: Discipline,
+    ) -> None:
+        self._context = context
+        self._season = context.season
+        self._settings = context.season.settings
+        self._referee_pool = referee_pool
+        self._liveness = liveness
+        self._discipline = discipline
+        self._pull_queue = PullQueue()
+        self._pending: asyncio.Queue[ScheduledMatch] = asyncio.Queue()
+        self._assignments: dict[str, Assignment] = {}
+        """The matches that referees have, by match id."""
+        self._may_begin = asyncio.Event()
+        self._remaining: set[str] = set()
+        self._all_ended = asyncio.Event()
+        self._order_writer = OrderWriter(context)
+        context.events.when_kept(events.MatchEnded, self._on_match_ended)
+        context.events.when_kept(events.AgentSuspended, self._on_referee_gone)
+        context.events.when_kept(events.AgentDisqualified, self._on_referee_gone)
+        context.events.when_kept(events.MatchAdded, self._on_match_added)
+        context.events.when_kept(events.AgentRegistered, self._order_again)
+        context.events.when_kept(events.TokenIssued, self._order_again)
+        context.events.when_kept(events.LeaguePaused, self._apply_pause)
+        context.events.when_kept(events.LeagueContinued, self._apply_pause)
+
+    async def play(
+        self,
+        matches: Iterable[ScheduledMatch],
+        referee_plan: Mapping[str, str],
+        await_players: AwaitPlayers,
+    ) -> None:
+        """Return when every one of *matches*, and every match to be replayed, has its result."""
+        wanted = {match.match_id: match for match in matches}
+        wanted |= {match.match_id: match for match in self._season.list_unplayed_replays()}
+        self._remaining = wanted.keys() - self._season.results.keys()
+        self._all_ended.clear()
+        self._apply_pause()
+        for match in wanted.values():
+            if match.match_id in self._remaining:
+                self._context.spawn(self._begin(match, await_players))
+        dispatch_task = asyncio.ensure_future(self._dispatch(referee_plan))
+        try:
+            if self._remaining:
+                await self._all_ended.wait()
+        finally:
+            dispatch_task.cancel()
+
+    async def _begin(self, match: ScheduledMatch, await_players: AwaitPlayers) -> None:
+        await await_players(match)
+        self._pending.put_nowait(match)
+
+    async def wait_while_paused(self) -> None:
+        self._apply_pause()
+        await self._may_begin.wait()
+
+    def answer_poll(self, referee: Entry) -> Json:
+        """Return the next match for a referee that asks for its matches, or None.
+
+        Only a referee that did not understand its first order gets its matches in this way.
+        """
+        referee_id = referee.agent_id
+        mine = {a.match.match_id: a for a in self._assignments_of(referee_id)}
+        wanted = mine.keys() & self._remaining
+        self._pull_queue.note_poll(referee_id)
+        is_new = referee_id not in self._pull_queue
+        if is_new and self._session(referee_id).is_doubtful(StartMatch):
+            for match_id in sorted(wanted):  # it likely did not understand these orders
+                self._enqueue(mine[match_id])
+        return self._pull_queue.take_next(referee_id, wanted)
+
+    def is_ticketless(self, referee: Entry) -> bool:
+        """Whether *referee* cannot know the tickets of its matches."""
+        if self._settings.strict:
+            return False
+        session = self._context.line(referee).session
+        return referee.agent_id in self._pull_queue or session.uses_other_form(StartMatch)
+
+    def find_assignment(self, match_id: str) -> Assignment | None:
+        """Return who has a match now; None if nobody has."""
+        return self._assignments.get(match_id)
+
+    def write_order(self, assignment: Assignment) -> StartMatch:
+        """Return the order of a match, signed for whichever token its referee has."""
+        keys = self._season.roster[assignment.referee_id].keys
+        return self._order_writer.write(assignment.match, assignment.ticket, *keys)
+
+    def repeat(self, match_id: str) -> None:
+        """Have a match played again in a moment, because its result does not count."""
+        if match_id in self._assignments:
+            lose = partial(self._assignments[match_id].settle, ended=False)
+            asyncio.get_running_loop().call_later(self._settings.retry.base_delay, lose)
+
+    def _on_match_ended(self, ended: events.MatchEnded) -> None:
+        if ended.match_id in self._assignments:
+            self._assignments[ended.match_id].settle(ended=True)
+        self._remaining.discard(ended.match_id)
+        if not self._remaining:
+            self._all_ended.set()
+
+    def _on_match_added(self, event: events.MatchAdded) -> None:
+        """Play it beside the others; if nothing is played now, `play` will find it."""
+        if self._remaining:
+            self._remaining.add(event.match_id)
+            self._pending.put_nowait(event.match)
+
+    def _on_referee_gone(self, event: events.AgentSuspended | events.AgentDisqualified) -> None:
+        """Give the matches of a referee that is gone to others."""
+        for assignment in self._assignments_of(event.agent_id):
+            assignment.settle(ended=False)
+
+    def _order_again(self, event: events.AgentRegistered | events.TokenIssued) -> None:
+        """Send the orders again to a referee that registered again.
+
+        A referee that was restarted begins these matches anew. Any other referee goes on with
+        them, even if somebody else registered its endpoint.
+        """
+        for assignment in self._assignments_of(event.agent_id):
+            self._context.spawn(self._repeat_order(assignment))
+
+    async def _repeat_order(self, assignment: Assignment) -> None:
+        if not await self._offer(assignment):
+            assignment.settle(ended=False)
+
+    def _apply_pause(self, event: events.Event | None = None) -> None:
+        """Let matches begin, unless the league is paused."""
+        (self._may_begin.clear if self._season.paused else self._may_begin.set)()
+
+    def _assignments_of(self, referee_id: str) -> list[Assignment]:
+        return [one for one in self._assignments.values() if one.referee_id == referee_id]
+
+    async def _dispatch(self, referee_plan: Mapping[str, str]) -> None:
+        while True:
+            match = await self._pending.get()
+            if self._try_walkover(match):
+                continue
+            preferred = referee_plan.get(match.match_id)
+            referee = await self._referee_pool.take(match.match_id, preferred)
+            await self._may_begin.wait()
+            if match.match_id in self._remaining and not self._try_walkover(match):
+                self._context.spawn(self._assign(match, referee.agent_id))
+            else:  # its former referee has reported it after all, or a player is out by now
+                self._referee_pool.release(referee.agent_id, match.match_id)
+
+    def _try_walkover(self, match: ScheduledMatch) -> bool:
+        """End a match without a referee if a player is disqualified; False if none is."""
+        players = [match.first, match.second]
+        out = [p for p in players if self._season.roster[p].state is Lifecycle.DISQUALIFIED]
+        if out and match.match_id in self._remaining:
+            winner = next((player for player in players if player not in out), None)
+            details = {"reason": f"{', '.join(out)} disqualified"}
+            result = read_result(players, winner, out, Termination.DISQUALIFIED, details=details)
+            ended = events.MatchEnded.make(match, result, Role.LEAGUE, self._context.now())
+            self._context.spawn(self._context.events.append(ended))
+        return bool(out)
+
+    async def _assign(self, match: ScheduledMatch, referee_id: str) -> None:
+        """Give *match* to a referee and wait for its result; if it is lost, it is pending again."""
+        outcome = asyncio.get_running_loop().create_future()
+        ticket = tokens.new_ticket()
+        assignment = Assignment(match, referee_id, ticket, outcome, asyncio.Event())
+        self._assignments[match.match_id] = assignment
+        event = events.MatchAssigned(
+            at=self._context.now(),
+            match_id=match.match_id,
+            referee_id=referee_id,
+            ticket_hash=tokens.hash_token(ticket),
+        )
+        try:
+            self._context.events.note(event)
+            if await self._offer(assignment) and await self._await_result(assignment):
+                return
+        finally:
+            self._referee_pool.release(referee_id, match.match_id)
+            del self._assignments[match.match_id]
+        if match.match_id in self._remaining:
+            self._pending.put_nowait(match)
+
+    async def _await_result(self, assignment: Assignment) -> bool:
+        """Wait for the result, but not longer than a match can take; False if it is lost."""
+        if not await self._retry_order_forms(assignment):
+            return False
+        match = assignment.match
+        if match.match_id in self._season.by_hand:  # a person may take as long as it likes
+            return await assignment.outcome
+        try:
+            lease = self._settings.lease(guests=self._order_writer.has_guests(match))
+            async with timeout_at(own_time() + lease):
+                return await assignment.outcome
+        except TimeoutError:
+            referee = self._season.roster[assignment.referee_id]
+            await self._liveness.suspend(referee, f"{match.match_id} was not reported in time")
+            return False
+
+    async def _retry_order_forms(self, assignment: Assignment) -> bool:
+        """Send the order again, in another form each time, until the referee acts on it."""
+        referee_id, patience = assignment.referee_id, self._settings.patience
+        session = self._session(referee_id)
+        while session.is_doubtful(StartMatch) and referee_id not in self._pull_queue:
+            wait = patience.join + patience.move
+            done, _ = await asyncio.wait({assignment.outcome}, timeout=wait)
+            if done and assignment.outcome.result():
+                session.confirm(StartMatch)
+            if done or not session.try_next_form(StartMatch):
+                return True
+            if not await self._offer(assignment):
+                return False
+        return True
+
+    async def _offer(self, assignment: Assignment) -> bool:
+        """Give the match to its referee; False if it is refused."""
+        try:
+            return await self._send_or_enqueue(assignment)
+        finally:
+            assignment.answered.set()
+
+    async def _send_or_enqueue(self, assignment: Assignment) -> bool:
+        """Send the order, or put it into the queue of a referee that asks; False if it is refused."""
+        referee_id, match_id = assignment.referee_id, assignment.match.match_id
+        if referee_id in self._pull_queue:
+            return self._enqueue(assignment)
+        try:
+            reply = await self._send_order(assignment)
+        except NoAnswerError as error:
+            # Some referees take no orders and ask for their matches instead.
+            may_poll = not error.retryable and not self._settings.strict
+            patience = self._settings.patience.generic
+            if may_poll and await self._pull_queue.wait_for_poll(referee_id, patience):
+                return self._enqueue(assignment)
+            log.warning("%s does not take %s: %s", referee_id, match_id, error)
+            await self._avoid(self._season.roster[referee_id], error)
+            return False
+        self._liveness.note_answer(referee_id)
+        if reply.status == "ACCEPTED":
+            return True
+        log.warning("%s refuses %s: %s", referee_id, match_id, reply.reason)
+        self._referee_pool.rest(referee_id, self._settings.retry.base_delay)
+        return False
+
+    async def _avoid(self, referee: Entry, error: NoAnswerError) -> None:
+        """Give no match to a referee that took none: for a while, or until it is back."""
+        why = "does not take matches"
+        if error.retryable:  # it may be only slow
+            self._referee_pool.rest(referee.agent_id, self._settings.retry.base_delay)
+            await self._liveness.count_unanswered(referee, 1, why)
+        else:
+            await self._liveness.suspend(referee, why)
+
+    def _enqueue(self, assignment: Assignment) -> bool:
+        referee_id, match_id = assignment.referee_id, assignment.match.match_id
+        key = self._season.roster[referee_id].keys[0]
+        order = self._order_writer.write(assignment.match, assignment.ticket, key)
+        self._pull_queue.put(referee_id, match_id, self._session(referee_id).describe_order(order))
+        deviation = Deviation(rules.ORDER_FORM, "a referee that asks for its matches")
+        self._discipline.note(referee_id, [deviation], match_id)
+        return True
+
+    async def _send_order(self, assignment: Assignment) -> MatchAccepted:
+        """Send the order, signed with each key that the referee may know, until one is right."""
+        referee = self._season.roster[assignment.referee_id]
+        *likely, last = referee.keys
+        for key in likely:
+            try:
+                return await self._ask(assignment, referee, key)
+            except RefusedError as error:
+                if error.code is not ErrorCode.AUTH_TOKEN_INVALID:
+                    raise
+        return await self._ask(assignment, referee, last)
+
+    async def _ask(self, assignment: Assignment, referee: Entry, key: str) -> MatchAccepted:
+        order = self._order_writer.write(assignment.match, assignment.ticket, key)
+        with self._discipline.watch(referee, order.match_id) as ledger:
+            return await self._context.line(referee).ask(order, ledger=ledger)
+
+    def _session(self, referee_id: str) -> PeerSession:
+        return self._context.line(self._season.roster[referee_id]).session

@@ -1,0 +1,77 @@
+"""The orders to referees: what a match is, who plays it, and the proofs that the league sent it."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from hashlib import sha256
+
+from agent_league.league.context import Context
+from agent_league.protocol import tokens
+from agent_league.protocol.play import Contestant, StartMatch
+from agent_league.protocol.versions import DEFAULT_OPTIONS
+from agent_league.season.roster import Lifecycle
+from agent_league.store.events import MatchEnded, ScheduledMatch
+from agent_league.vocabulary import Json
+
+
+class OrderWriter:
+    """Writes each order anew, because tokens, endpoints and results may have changed."""
+
+    def __init__(self, context: Context) -> None:
+        self._context, self._season = context, context.season
+        self._attempts: Counter[str] = Counter()
+        context.events.when_kept(MatchEnded, self._on_match_ended)
+
+    def write(self, match: ScheduledMatch, ticket: str, *keys: str) -> StartMatch:
+        """Return the order to play *match*, signed with the *keys* of its referee."""
+        settings = self._season.settings
+        self._attempts[match.match_id] += 1
+        conversation = f"conv-{match.match_id.lower()}-{self._attempts[match.match_id]:03}"
+        players = (match.first, match.second)
+        contestants = [self._make_contestant(one, match, conversation) for one in players]
+        return StartMatch(
+            **self._context.envelope(conversation),
+            auth_token=tokens.sign_for_any(keys, match.match_id, ticket),
+            league_id=settings.league_id,
+            round_id=match.round_id,
+            match_id=match.match_id,
+            game_type=settings.game_type,
+            players=contestants,
+            ticket=ticket,
+            seed=sha256(f"{settings.seed}|{match.match_id}".encode()).hexdigest(),
+            options={**_default_options(contestants, settings.game_type), **settings.options},
+            patience=settings.patience_in(guests=self.has_guests(match)),
+            retry=settings.retry,
+            transcript=self._context.events.is_durable,
+            strictness=settings.strictness,
+            auto=match.match_id not in self._season.by_hand,
+        )
+
+    def _on_match_ended(self, ended: MatchEnded) -> None:
+        self._attempts.pop(ended.match_id, None)
+
+    def has_guests(self, match: ScheduledMatch) -> bool:
+        return any(self._season.roster[player].guest for player in (match.first, match.second))
+
+    def _make_contestant(
+        self, player_id: str, match: ScheduledMatch, conversation: str
+    ) -> Contestant:
+        entry = self._season.roster[player_id]
+        row = self._season.row(player_id)
+        session = self._context.line(entry).session
+        return Contestant(
+            player_id=player_id,
+            endpoint=entry.endpoint,
+            dialect=session.dialect,
+            tools=session.fingerprint,
+            ticket=tokens.sign_for_any(entry.keys, match.match_id, conversation, player_id),
+            suspended=entry.state is Lifecycle.SUSPENDED,
+            wins=row.wins,
+            draws=row.draws,
+            losses=row.losses,
+        )
+
+
+def _default_options(contestants: Sequence[Contestant], game_type: str) -> Mapping[str, Json]:
+    """Return the options of a match whose players both speak one version of the protocol."""
+    dialects = {contestant.dialect for contestant in contestants}
+    return DEFAULT_OPTIONS.get((dialects.pop(), game_type), {}) if len(dialects) == 1 else {}

@@ -1,0 +1,121 @@
+"""The referees: who is free for a match, and the matches of those that ask instead of taking orders."""
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
+
+from agent_league.agent import log
+from agent_league.league.context import Context
+from agent_league.protocol import Role
+from agent_league.season.assignment import POLICIES, Load, choose, plan
+from agent_league.season.roster import Entry, Lifecycle
+from agent_league.store.events import AgentRecovered
+from agent_league.vocabulary import Json
+
+
+class RefereePool:
+    """Counts the matches of each referee. Only one caller at a time may wait for a free one."""
+
+    def __init__(self, context: Context) -> None:
+        self._roster = context.season.roster
+        self._policy = POLICIES[context.season.settings.assignment]
+        self._running: dict[str, set[str]] = defaultdict(set)
+        self._assigned_counts: dict[str, int] = defaultdict(int)
+        self._resting: set[str] = set()
+        self._is_missing = False
+        """Whether it was said that there is no referee."""
+        self._changed = asyncio.Event()
+        context.events.when_kept(AgentRecovered, lambda event: self.wake())
+
+    async def take(self, match_id: str, preferred: str | None = None) -> Entry:
+        """Return a referee for *match_id* as soon as one is free: *preferred*, if that one is."""
+        while True:
+            loads = self._loads()
+            first = (load for load in loads if load.referee_id == preferred and load.free > 0)
+            load = next(first, None) or choose(self._policy, loads)
+            if load is not None:
+                self._is_missing = False
+                self._running[load.referee_id].add(match_id)
+                self._assigned_counts[load.referee_id] += 1
+                return self._roster[load.referee_id]
+            self._warn_if_missing()
+            self._changed.clear()
+            await self._changed.wait()
+
+    def _warn_if_missing(self) -> None:
+        """Say, once, that no match can be played because no referee is left."""
+        referees = self._roster.of(Role.REFEREE)
+        if self._is_missing or any(entry.state is Lifecycle.ACTIVE for entry in referees):
+            return
+        self._is_missing = True
+        log.warning(
+            "no referee is left: the league waits until one comes back or joins "
+            "(hint: league referee --league URL starts one)"
+        )
+
+    def release(self, referee_id: str, match_id: str) -> None:
+        self._running[referee_id].discard(match_id)
+        self._changed.set()
+
+    def rest(self, referee_id: str, seconds: float) -> None:
+        """Give no matches to a referee for a while, because it refused one."""
+        self._resting.add(referee_id)
+        asyncio.get_running_loop().call_later(seconds, self._end_rest, referee_id)
+
+    def wake(self) -> None:
+        """Look for a free referee again: one has come, or come back."""
+        self._changed.set()
+
+    def plan_referees(self, matches: int) -> Sequence[str]:
+        """Return the referees of the next *matches* matches, provided that none fails."""
+        return plan(self._policy, self._loads(), matches)
+
+    def _end_rest(self, referee_id: str) -> None:
+        self._resting.discard(referee_id)
+        self._changed.set()
+
+    def _loads(self) -> list[Load]:
+        return [
+            Load(entry.agent_id, len(self._running[entry.agent_id]), entry.capacity, given)
+            for entry in self._roster.of(Role.REFEREE)
+            if entry.state is Lifecycle.ACTIVE and entry.agent_id not in self._resting
+            for given in [self._assigned_counts[entry.agent_id]]
+        ]
+
+
+class PullQueue:
+    """One queue for each referee that takes no orders but asks; a match is handed out once."""
+
+    def __init__(self) -> None:
+        self._waiting: dict[str, dict[str, Json]] = {}
+        self._poll_seen: dict[str, asyncio.Event] = defaultdict(asyncio.Event)
+
+    def __contains__(self, referee_id: str) -> bool:
+        return referee_id in self._waiting
+
+    def note_poll(self, referee_id: str) -> None:
+        """Record that a referee asks for its matches; it gets some once it has taken no order."""
+        self._poll_seen[referee_id].set()
+
+    async def wait_for_poll(self, referee_id: str, within: float) -> bool:
+        """Wait until a referee has asked for its matches; False if it does not."""
+        try:
+            async with asyncio.timeout(within):
+                await self._poll_seen[referee_id].wait()
+        except TimeoutError:
+            return False
+        return True
+
+    def put(self, referee_id: str, match_id: str, order: Json) -> None:
+        self._waiting.setdefault(referee_id, {})[match_id] = order
+
+    def take_next(self, referee_id: str, still_wanted: AbstractSet[str]) -> Json:
+        """Return the next order for a referee, or None; drop matches that are not *still_wanted*."""
+        queue = self._waiting.get(referee_id, {})
+        while queue:
+            match_id = next(iter(queue))
+            order = queue.pop(match_id)
+            if match_id in still_wanted:
+                return order
+        return None

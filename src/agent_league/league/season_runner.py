@@ -1,0 +1,194 @@
+"""The course of a season: registration, round after round, the end."""
+
+import asyncio
+from collections.abc import Iterable, Mapping
+from functools import partial
+
+from agent_league.league.context import Context
+from agent_league.league.discipline import Discipline
+from agent_league.league.dispatcher import Dispatcher
+from agent_league.league.exclusion import ExclusionNotices
+from agent_league.league.liveness import Liveness
+from agent_league.league.notices import Broadcaster, Notices, TableUpdates
+from agent_league.league.referee_pool import RefereePool
+from agent_league.peers.outbox import Urgency
+from agent_league.protocol import Role
+from agent_league.protocol.message import EVERYBODY
+from agent_league.season.roster import AWAY, Entry, Lifecycle
+from agent_league.season.season import Stage
+from agent_league.store import events
+from agent_league.vocabulary import PlayerId
+
+
+class SeasonRunner:
+    """Leads the league from one stage to the next; it waits for events, never for a clock.
+
+    It builds the parts of the league. Those act on what happens by listening to the event log.
+    """
+
+    def __init__(self, context: Context) -> None:
+        self._spawn, self._now, self._events = context.spawn, context.now, context.events
+        self._season = context.season
+        self._settings = context.season.settings
+        self._notices = Notices(context)
+        self._referee_pool = RefereePool(context)
+        self.liveness = Liveness(context)
+        self.discipline = Discipline(context)
+        ExclusionNotices(context)
+        self._broadcaster = Broadcaster(context, self.liveness, self.discipline)
+        self.dispatcher = Dispatcher(context, self._referee_pool, self.liveness, self.discipline)
+        self._table_updates = TableUpdates(context, self._broadcaster, self._notices)
+        self._may_start = asyncio.Event()
+        self._is_start_ordered = False
+        """Whether the season begins as soon as enough of those who have registered answer."""
+        context.events.when_kept(events.AgentRegistered, lambda event: self.greet(event.agent_id))
+        context.events.when_kept(events.TokenIssued, lambda event: self.greet(event.agent_id))
+        context.events.when_kept(events.AgentReinstated, lambda event: self.greet(event.agent_id))
+        context.events.when_kept(events.MatchEnded, self._announce_walkover)
+        context.events.when_kept(events.AgentRecovered, lambda event: self._start_if_complete())
+        context.events.when_kept(events.MatchAdded, self._announce_replay)
+
+    async def run(self) -> None:
+        """Play the whole season, or what is left of it."""
+        heartbeat = asyncio.ensure_future(self._heartbeat())
+        self.liveness.resume()
+        try:
+            if self._season.stage is Stage.REGISTRATION:
+                players = await self._assemble_players()
+                await self._events.append(events.SeasonStarted(at=self._now(), players=[*players]))
+            elif self._season.stage is Stage.PLAYING:  # some may be about to come back
+                await self.liveness.await_return()
+            for round_id in range(self._season.closed_rounds + 1, self._season.total_rounds + 1):
+                await self._play_round(round_id)
+            await self.dispatcher.wait_while_paused()  # the organiser may have doubts until the end
+            while self._season.list_unplayed_replays():
+                await self.dispatcher.play((), {}, partial(self._await_players, {}))
+                await self.dispatcher.wait_while_paused()
+        finally:
+            heartbeat.cancel()
+        await self._finish()
+
+    async def _assemble_players(self) -> list[PlayerId]:
+        """Return who plays, once the season may begin: everybody who answered."""
+        known = self.liveness.answered | self.liveness.arriving
+        for entry in self._season.roster.present(*EVERYBODY):
+            if entry.agent_id not in known:  # it registered before a restart
+                self.greet(entry.agent_id)
+        players: list[PlayerId] = []
+        while len(players) < self._settings.min_players:
+            await self._may_start.wait()
+            await self.liveness.wait_for_arrivals()
+            self._may_start.clear()
+            answered = self._season.roster.of(Role.PLAYER)
+            answered = [e for e in answered if e.agent_id in self.liveness.answered]
+            in_play = (e.agent_id for e in answered if e.state is not Lifecycle.DISQUALIFIED)
+            players = sort_for_draw(in_play)
+        return players
+
+    def start_now(self) -> bool:
+        """Begin with the players that answer; False if too few are here."""
+        here = self._season.roster.present(Role.PLAYER)
+        self._is_start_ordered = len(here) >= self._settings.min_players
+        self._start_if_complete()
+        return self._is_start_ordered
+
+    def close(self) -> None:
+        self._broadcaster.close()
+        self._table_updates.close()
+
+    def greet(self, agent_id: str) -> None:
+        """Find out whether an agent that came, or came back, answers."""
+        self._spawn(self._greet(self._season.roster[agent_id]))
+
+    async def _greet(self, entry: Entry) -> None:
+        await self.liveness.greet(entry)
+        is_new = self._season.stage is Stage.REGISTRATION  # else it only does not come back
+        if is_new and self._season.roster[entry.agent_id].state in AWAY:
+            why = "never answered after registration"
+            self.discipline.disqualify(entry.agent_id, "invalid_endpoint", why)
+        self._referee_pool.wake()
+        self._start_if_complete()
+
+    def _start_if_complete(self) -> None:
+        """Let the season begin if it is ordered, or if all who are awaited have come and answer."""
+        if self._is_start_ordered:
+            self._may_start.set()
+        awaited = self._settings.awaited_players
+        here = {
+            role: [
+                e for e in self._season.roster.present(role) if e.agent_id in self.liveness.answered
+            ]
+            for role in EVERYBODY
+        }
+        if (
+            awaited is not None
+            and len(here[Role.PLAYER]) >= awaited
+            and len(here[Role.REFEREE]) >= self._settings.awaited_referees
+        ):
+            self._may_start.set()
+
+    async def _play_round(self, round_id: int) -> None:
+        matches, now, note = self._season.pairings(round_id), self._now, self._events.note
+        note(events.RoundOpened(at=now(), round_id=round_id, matches=matches))
+        referees = self._referee_pool.plan_referees(len(matches))
+        match_ids = (match.match_id for match in matches)
+        referee_plan = dict(zip(match_ids, referees, strict=False))
+        calendar = self._notices.make_calendar if round_id == 1 else None
+        announcement = self._notices.make_round_announcement(round_id, matches, referee_plan)
+        sent = self._broadcaster.tell(announcement, aside=calendar)
+        if self._settings.announcement_lead:
+            await asyncio.sleep(self._settings.announcement_lead)
+        await self.dispatcher.play(matches, referee_plan, partial(self._await_players, sent))
+        note(events.RoundClosed(at=now(), round_id=round_id))
+        completed = self._notices.make_round_completed(round_id)
+        self._broadcaster.tell(completed, aside=self._notices.freeze_table())
+
+    def _announce_replay(self, event: events.MatchAdded) -> None:
+        announcement = self._notices.make_round_announcement(event.round_id, [event.match], {})
+        self._broadcaster.tell(announcement)
+
+    async def _await_players(
+        self, sent: Mapping[str, "asyncio.Future[None]"], match: events.ScheduledMatch
+    ) -> None:
+        """Wait until the players of *match* have taken the announcement that was *sent* to them.
+
+        One that takes no message, or has gone, is waited for only a while.
+        """
+        players = [match.first, match.second]
+        present = [p for p in players if self._season.roster[p].state not in AWAY and p in sent]
+        if present:
+            within = self._settings.patience.generic
+            await asyncio.wait([sent[player] for player in present], timeout=within)
+        for player in players:
+            await self.liveness.await_guest(player, self._settings.guests.rejoin)
+
+    def _announce_walkover(self, ended: events.MatchEnded) -> None:
+        """Tell the players how a match ended that had no referee."""
+        if ended.referee_id == Role.LEAGUE:
+            for player_id in ended.players:
+                notice = self._notices.make_game_over(ended, player_id)
+                self._broadcaster.tell_one(player_id, notice)
+
+    async def _finish(self) -> None:
+        """Tell everybody how the season ended, and wait a while until they have taken it."""
+        champion = self._season.standings()[0].player_id
+        self._table_updates.send_pending()
+        notice = self._notices.make_league_completed()
+        self._broadcaster.tell(notice, Urgency.FAREWELL, aside=self._notices.freeze_table())
+        await self._events.append(events.SeasonEnded(at=self._now(), champion=champion))
+        await self._broadcaster.drain(self._settings.farewell)
+        await self._events.append(events.FarewellSaid(at=self._now()))
+
+    async def _heartbeat(self) -> None:
+        """Check every member now and then: an agent that died cannot say so."""
+        while True:
+            await asyncio.sleep(self._settings.heartbeat)
+            arriving, members = self.liveness.arriving, self._season.roster.present(*EVERYBODY)
+            entries = [entry for entry in members if entry.agent_id not in arriving]
+            interval = self._settings.heartbeat
+            await asyncio.gather(*(self.liveness.check(entry, interval) for entry in entries))
+
+
+def sort_for_draw(players: Iterable[str]) -> list[PlayerId]:
+    """Return *players* in the order in which the schedule is drawn."""
+    return sorted(map(PlayerId, players), key=lambda player: (int(player[1:]), player))

@@ -1,0 +1,68 @@
+"""The season of a league in its store: opened or resumed, with a snapshot now and then."""
+
+import asyncio
+from functools import partial
+
+import msgspec
+
+from agent_league.agent import log
+from agent_league.league.context import Context
+from agent_league.season.snapshots import copy_season, has_happened, restore_latest
+from agent_league.store import Event, StoreError
+from agent_league.store.events import MatchEnded
+from agent_league.store.store import Store
+from agent_league.vocabulary import Json
+
+SNAPSHOT_INTERVAL = 5_000
+"""How many results may come in before the next snapshot."""
+
+
+class StoredSeason:
+    """Connects a season with a store; a league without one keeps nothing, and nothing is read."""
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+        self._season, self._events = context.season, context.events
+        self._league_id = context.season.settings.league_id
+        self._store: Store | None = None
+        self._results = 0
+        """How many have come in since the last snapshot."""
+        self._saving = asyncio.Lock()
+
+    async def open(self, store: Store) -> None:
+        """Keep the events in *store* from now on; replay those that it has of this league."""
+        self._store = store
+        settings = msgspec.json.encode(self._season.settings).decode()
+        self._events.attach(await store.open(self._league_id, self._context.now(), settings))
+        after = await restore_latest(self._season, store) if self._events.skippable else 0
+        if after:
+            self._events.skip(after, partial(has_happened, self._season))
+        self._events.listen(self._on_event, needs_all_events=False)
+        async for page in store.events(self._league_id, after):
+            self._events.replay(page)
+
+    async def read_transcript(self, match_id: str) -> Json | None:
+        """Return the messages of a match once it has ended; until then they are secret."""
+        ended = match_id in self._season.results or self._season.is_past(match_id)
+        if self._store is None or not ended:
+            return None
+        found = await self._store.transcript(self._league_id, match_id)
+        return msgspec.json.decode(found) if found else None
+
+    async def save_snapshot(self) -> None:
+        """Save the state of the season; a failure is logged, and does no harm."""
+        if self._store is None:
+            return
+        async with self._saving:
+            self._results = 0
+            seq, copy = len(self._events), copy_season(self._season)
+            body = await asyncio.to_thread(copy.encode)
+            try:
+                await self._store.save_snapshot(self._league_id, seq, body)
+            except StoreError as error:
+                log.warning("no snapshot was kept: %s", error)
+
+    def _on_event(self, event: Event) -> None:
+        self._results += isinstance(event, MatchEnded)
+        if self._results == SNAPSHOT_INTERVAL:  # not above: saving resets the count only later
+            self._context.spawn(self.save_snapshot())

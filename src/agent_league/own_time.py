@@ -1,0 +1,138 @@
+"""Our own time: a clock that stands still while this process is late.
+
+A process that is stopped, or gets no processor, sees deadlines pass without having looked whether
+an answer came. So the time that a peer has is counted on this clock, and an answer that may lie
+in the socket is looked at before its deadline counts.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from math import inf
+from weakref import WeakKeyDictionary
+
+TICK = 0.25
+"""Seconds between two measurements, while somebody waits; a shorter delay may go unnoticed."""
+TOLERANCE = 0.01
+"""Seconds that a timer may be late without us being slow."""
+
+
+class OwnClock:
+    """The clock of one event loop, without the time in which the loop did not run."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._loop_time, self._call_at = loop.time, loop.call_at
+        self._lost = 0.0
+        self._tick_due = inf
+        self._waits = 0
+
+    def time(self) -> float:
+        now = self._loop_time()
+        return now - self._lost - max(0.0, now - self._tick_due)
+
+    def begin_wait(self) -> None:
+        """Measure from now on how late the loop is, until `end_wait`."""
+        self._waits += 1
+        if self._tick_due == inf:
+            self._schedule()
+
+    def end_wait(self) -> None:
+        self._waits -= 1
+
+    @contextmanager
+    def measured(self) -> Iterator[None]:
+        """Measure how late the loop is while a context lasts."""
+        self.begin_wait()
+        try:
+            yield
+        finally:
+            self.end_wait()
+
+    def _schedule(self) -> None:
+        self._tick_due = self._loop_time() + TICK
+        self._call_at(self._tick_due, self._tick)
+
+    def _tick(self) -> None:
+        self._lost += max(0.0, self._loop_time() - self._tick_due)
+        self._tick_due = inf
+        if self._waits:
+            self._schedule()
+
+
+_clocks: WeakKeyDictionary[asyncio.AbstractEventLoop, OwnClock] = WeakKeyDictionary()
+
+
+def own_clock() -> OwnClock:
+    """Return the clock of the running event loop."""
+    loop = asyncio.get_running_loop()
+    clock = _clocks.get(loop)
+    if clock is None:
+        clock = _clocks[loop] = OwnClock(loop)
+    return clock
+
+
+def own_time() -> float:
+    """Return the seconds on the clock of the running event loop."""
+    return own_clock().time()
+
+
+class Deadline:
+    """Calls *expire* once the time that was set last has come on our own clock.
+
+    One timer looks whether that time has passed. Moving it to a later time, as every request of a
+    connection does, only changes a number. When the timer itself is late, what came meanwhile is
+    handled first.
+    """
+
+    def __init__(self, expire: Callable[[], None]) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._clock = own_clock()
+        self._expire = expire
+        self._due = 0.0
+        self._timer_due = inf
+        self._timer: asyncio.TimerHandle | None = None
+        self._is_extended = False
+
+    def set(self, due: float) -> None:
+        """Expire at *due*, a time on our own clock."""
+        self._due = due
+        self._is_extended = False
+        left = due - self._clock.time()
+        if self._loop.time() + left < self._timer_due:
+            self._start_timer(left)
+
+    def cancel(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer, self._timer_due = None, inf
+
+    def _start_timer(self, seconds: float) -> None:
+        self.cancel()
+        self._timer_due = self._loop.time() + seconds
+        self._timer = self._loop.call_at(self._timer_due, self._check)
+
+    def _check(self) -> None:
+        late = self._loop.time() - self._timer_due
+        self._timer, self._timer_due = None, inf
+        left = self._due - self._clock.time()
+        if left > 0:
+            self._start_timer(left)
+        elif late > TOLERANCE and not self._is_extended:
+            self._is_extended = True
+            self._start_timer(min(late, TICK))
+        else:
+            self._expire()
+
+
+@asynccontextmanager
+async def timeout_at(due: float) -> AsyncIterator[None]:
+    """Raise `TimeoutError` unless a block ends before *due* on our own clock."""
+    loop = asyncio.get_running_loop()
+    async with asyncio.timeout(None) as scope:
+        deadline = Deadline(lambda: scope.reschedule(loop.time()))
+        deadline.set(due)
+        try:
+            with own_clock().measured():
+                yield
+        finally:
+            deadline.cancel()

@@ -1,0 +1,162 @@
+"""What an agent does with a body that arrives at `/mcp`: read it, handle it, encode the answer."""
+
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from typing import Any, TypeAlias
+
+import msgspec
+from msgspec import UNSET, Struct, UnsetType
+
+from agent_league.dialects import DIALECTS
+from agent_league.dialects.dialect import Dialect, Received, Receiver
+from agent_league.http.exchange import Answer
+from agent_league.protocol import Acknowledgement, ErrorCode, Message, ProtocolError, name
+from agent_league.protocol.jsonrpc import (
+    Call,
+    FrameError,
+    encode_error,
+    encode_result,
+    read_call,
+    read_params,
+)
+from agent_league.protocol.message import Result
+from agent_league.protocol.reading import MessageCall, find_conversation
+from agent_league.vocabulary import Json
+
+Handler: TypeAlias = Callable[[Any], Result | Awaitable[Result]]
+"""Answers one kind of message; a handler that need not wait answers without a task."""
+Tool: TypeAlias = Callable[[dict[str, Json]], Result | Awaitable[Result]]
+"""A tool that is not a message: it takes its arguments as they came."""
+
+_encode = msgspec.json.Encoder().encode
+
+
+class Endpoint:
+    """Dispatches by the class of the message, and turns faults into error replies."""
+
+    def __init__(
+        self,
+        handlers: Mapping[type[Message], Handler],
+        tools: Mapping[str, Tool],
+        receiver: Receiver,
+        dialects: Iterable[Dialect] = tuple(DIALECTS.values()),
+    ) -> None:
+        self._handlers = handlers
+        self._tools = tools
+        self.tools = frozenset(tools)
+        """The names of the tools that are not messages."""
+        self._receiver = receiver
+        makers = [dialect.make_reader for dialect in dialects if dialect.make_reader]
+        self._readers = [make_reader(handlers.keys()) for make_reader in makers]
+        self._special = {
+            kind: read for reader in self._readers for kind, read in reader.special.items()
+        }
+
+    def answer(self, body: bytes, call: MessageCall | None) -> Answer | Awaitable[Answer]:
+        """Return the answer to *body*, or an awaitable of it if a handler has to wait.
+
+        *call* is the body as `read_message_call` has read it.
+        """
+        if call is None or call.method != call.params.route.tool or call.id is UNSET:
+            return self._answer_in_dialect(body)
+        # The call is right in all respects, as nearly all are.
+        message: Message = call.params
+        read = self._special.get(type(message))
+        try:
+            if read is None:
+                return self._make_answer(call, self._handle(message))
+            return self._make_answer(call, self._handle_received(read(message, self._receiver)))
+        except ProtocolError as error:
+            return self._make_refusal(call, error)
+
+    def too_large(self) -> Answer:
+        """Return the answer to a body that was too long to be read."""
+        error = ProtocolError(ErrorCode.MESSAGE_TOO_LARGE, "the message is longer than allowed")
+        return Answer(413, self._make_refusal(Call(id=None), error).body)
+
+    def _answer_in_dialect(self, body: bytes) -> Answer | Awaitable[Answer]:
+        try:
+            call = read_call(body)
+            return self._answer_call(call, body)
+        except FrameError as error:
+            return Answer(200, encode_error(error.id, error.code, error.detail))
+
+    def _answer_call(self, call: Call, body: bytes) -> Answer | Awaitable[Answer]:
+        try:
+            result = self._dispatch(call, body)
+        except ProtocolError as error:
+            return self._make_refusal(call, error)
+        return self._make_answer(call, result)
+
+    def _dispatch(self, call: Call, body: bytes) -> Result | Awaitable[Result]:
+        if call.method in self._tools:
+            arguments = read_params(call)
+            if not isinstance(arguments, dict):
+                raise ProtocolError(ErrorCode.INVALID_FIELD_VALUE, "params: expected an object")
+            if "message_type" not in arguments:
+                return self._tools[str(call.method)](arguments)
+        readings = (reader.read(call, body, self._receiver) for reader in self._readers)
+        received = next(reading for reading in readings if reading is not None)
+        if received.wants_answer and isinstance(call.id, UnsetType):
+            call.id = None  # the sender forgot the id, and waits for an answer all the same
+        return self._handle_received(received)
+
+    async def _handle_received(self, received: Received) -> Result:
+        """Return the answer to the last of the messages, in the dialect of their sender."""
+        result: Result = Acknowledgement()
+        try:
+            for each in received.messages:
+                deviations = received.deviations
+                message = self._receiver.admit(each, deviations) if deviations else each
+                handled = self._handle(message)
+                result = handled if isinstance(handled, (Struct, dict)) else await handled
+                if deviations:
+                    self._receiver.note_deviations(message, deviations)
+        except ProtocolError as error:
+            return received.encode_refusal(error)
+        return received.encode_answer(result)
+
+    def _handle(self, message: Message) -> Result | Awaitable[Result]:
+        handler = self._handlers.get(type(message))
+        if handler is None:
+            wire_name = name(type(message))
+            detail = f"{wire_name} is not for this agent"
+            raise ProtocolError(ErrorCode.UNKNOWN_MESSAGE_TYPE, detail, about=wire_name)
+        return handler(message)
+
+    def _make_answer(
+        self, call: Call | MessageCall, result: Result | Awaitable[Result]
+    ) -> Answer | Awaitable[Answer]:
+        if isinstance(result, (Struct, dict)):
+            return _encode_answer(call, result)
+        return self._make_answer_later(call, result)
+
+    async def _make_answer_later(
+        self, call: Call | MessageCall, result: Awaitable[Result]
+    ) -> Answer:
+        try:
+            return _encode_answer(call, await result)
+        except ProtocolError as error:
+            return self._make_refusal(call, error)
+
+    def _make_refusal(self, call: Call | MessageCall, error: ProtocolError) -> Answer:
+        error.conversation_id = _find_conversation(call)
+        error_message = self._receiver.make_error(error)
+        if call.bare or isinstance(call.id, UnsetType):
+            return _encode_answer(call, error_message)
+        text = f"{error.code} {error.code.name}: {error.detail}"
+        return Answer(200, encode_error(call.id, error.code.rpc, text, error_message))
+
+
+def _find_conversation(call: Call | MessageCall) -> str | None:
+    if isinstance(call, MessageCall):
+        return str(call.params.conversation_id)
+    bare_message = {"conversation_id": call.conversation_id}
+    return find_conversation(bare_message if call.bare else call.params)
+
+
+def _encode_answer(call: Call | MessageCall, result: Result) -> Answer:
+    if call.bare:
+        return Answer(200, _encode(result))
+    if isinstance(call.id, UnsetType):
+        return Answer(202, b"")
+    return Answer(200, encode_result(call.id, _encode(result)))

@@ -1,0 +1,254 @@
+"""The lines of an agent to its peers: a message goes out, a reply or a `NoAnswerError` comes back."""
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Awaitable, Callable
+from functools import partial
+from typing import Any, Protocol, TypeAlias, TypeVar, cast
+
+import msgspec
+from msgspec import Raw
+
+from agent_league.clock import Clock
+from agent_league.dialects import DIALECTS
+from agent_league.dialects.detection import detect_dialect
+from agent_league.dialects.dialect import Outgoing, Peer, PeerSession, encode_message
+from agent_league.http.exchange import Answer, HttpRequest, Response, Wire
+from agent_league.own_time import own_time, timeout_at
+from agent_league.protocol import ErrorCode, Message, ProtocolError, failures, name, read
+from agent_league.protocol.deviations import NO_LEDGER, Deviation, Ledger
+from agent_league.protocol.failures import LateError, NoAnswerError, NonsenseError, PromisedError
+from agent_league.protocol.fields import VERSION
+from agent_league.protocol.message import Notice, Patience, Request
+from agent_league.protocol.requirements import rules
+
+Reply = TypeVar("Reply", bound=Message)
+OnSent: TypeAlias = Callable[[str, bytes], None]
+OnReply: TypeAlias = Callable[[str, bytes | Raw | NoAnswerError], None]
+Question: TypeAlias = tuple[str | None, type[Message]]
+"""The match of a request, and the kind of its reply."""
+
+
+class LineObserver(Protocol):
+    """Sees what a line sends and receives."""
+
+    def record_sent(self, body: bytes) -> None: ...
+
+    def record_received(self, body: bytes | Raw) -> None: ...
+
+    def record_error(self, error: NoAnswerError) -> None: ...
+
+
+class Line:
+    """Reaches one agent, in the *session* that suits it."""
+
+    def __init__(self, session: PeerSession, patience: Patience) -> None:
+        self.failures = 0
+        """How many messages in a row the peer has not answered."""
+        self.session = session
+        """Knows the dialect of the peer; replaced if the peer turns out to speak another."""
+        self.on_reply: Callable[[bytes | Raw | NoAnswerError], None] | None = None
+        """Called with every result, or with the reason why there is none."""
+        self._patience = patience
+        self._open_requests: dict[Question, list[asyncio.Future[Message]]] = defaultdict(list)
+        """The requests of matches that wait for a reply, which the peer may post as a request."""
+
+    async def ask(
+        self,
+        request: Request[Reply],
+        within: float | None = None,
+        observer: LineObserver | None = None,
+        ledger: Ledger = NO_LEDGER,
+    ) -> Reply:
+        """Send *request* and return the reply, or raise a `NoAnswerError`.
+
+        Deviations of the reply go into the *ledger*; without one, the reply may not deviate.
+        """
+        outgoing = encode_message(request)
+        if ledger.strict or request.match_id is None:
+            result = await self.send(outgoing, within, observer, ledger)
+            return self._check_reply(request, self._read_reply(request, result, ledger), ledger)
+        waiting = self._open_requests[request.match_id, request.reply]
+        future: asyncio.Future[Message] = asyncio.get_running_loop().create_future()
+        waiting.append(future)
+        wait = self._wait(type(request), within)
+        ends = own_time() + wait
+        try:
+            result = await self.send(outgoing, wait, observer, ledger)
+            reply = self._read_reply(request, result, ledger)
+        except (LateError, PromisedError) as error:
+            reply = await _wait_for_posted(future, ends, error)
+            ledger.note([Deviation(rules.LATER_ANSWER, f"{name(type(reply))} as a request")])
+            if observer is not None:
+                observer.record_received(msgspec.json.encode(reply))
+        finally:
+            waiting.remove(future)
+            if not waiting:
+                self._open_requests.pop((request.match_id, request.reply), None)
+        return self._check_reply(request, reply, ledger)
+
+    def take_posted_reply(self, reply: Message) -> bool:
+        """Take *reply*, which the peer posted as a request; False if no request waits for it.
+
+        The same question may be open twice: then one reply answers both.
+        """
+        waiting = self._open_requests.get((reply.match_id, type(reply)), ())
+        open_futures = [future for future in waiting if not future.done()]
+        for future in open_futures:
+            future.set_result(reply)
+        return bool(open_futures)
+
+    async def tell(
+        self,
+        notice: Notice,
+        within: float | None = None,
+        observer: LineObserver | None = None,
+        ledger: Ledger = NO_LEDGER,
+    ) -> None:
+        """Send *notice*, or raise a `NoAnswerError` if the peer does not take it."""
+        await self.send(encode_message(notice), within, observer, ledger)
+
+    async def send(
+        self,
+        outgoing: Outgoing,
+        within: float | None = None,
+        observer: LineObserver | None = None,
+        ledger: Ledger = NO_LEDGER,
+    ) -> bytes | Raw:
+        """Send *outgoing* and return the result, in the peer's own dialect."""
+        if observer is not None:
+            observer.record_sent(outgoing.body)
+        try:
+            result = await self.session.send(outgoing, self._wait(outgoing.kind, within), ledger)
+        except NoAnswerError as error:
+            self._record_failure(error, observer)
+            raise
+        except ProtocolError as error:
+            nonsense = _make_nonsense_error(error)
+            self._record_failure(nonsense, observer)
+            raise nonsense from error
+        self.failures = 0
+        if self.on_reply is not None:
+            self.on_reply(result)
+        if observer is not None:
+            observer.record_received(result)
+        return result
+
+    def _wait(self, kind: type[Message], within: float | None) -> float:
+        return within if within is not None else getattr(self._patience, kind.route.wait)
+
+    def _record_failure(self, error: NoAnswerError, observer: LineObserver | None) -> None:
+        """Count a peer that does not answer; one that answers, even badly, is present."""
+        is_absent = isinstance(error, (LateError, failures.UnreachableError))
+        self.failures = self.failures + 1 if is_absent else 0
+        if self.on_reply is not None:
+            self.on_reply(error)
+        if observer is not None:
+            observer.record_error(error)
+
+    def _read_reply(self, request: Request[Any], result: bytes | Raw, ledger: Ledger) -> Message:
+        try:
+            return read(result, expected=request.reply)
+        except ProtocolError as error:
+            problem = error
+        try:
+            return self.session.interpret_reply(request, result, ledger, problem)
+        except ProtocolError as error:
+            raise _make_nonsense_error(error) from error
+
+    def _check_reply(self, request: Request[Reply], reply: Message, ledger: Ledger) -> Reply:
+        """Return *reply*, or raise `NonsenseError` if it is of the wrong kind or of another match.
+
+        The connection decides which player this is; the id in the reply is ignored.
+        """
+        if not isinstance(reply, request.reply):
+            detail = f"expected {name(request.reply)}, got {name(type(reply))}"
+            raise NonsenseError(detail, ErrorCode.UNKNOWN_MESSAGE_TYPE)
+        if request.match_id is not None and reply.match_id not in (None, request.match_id):
+            detail = f"match_id: expected {request.match_id!r}, got {reply.match_id!r}"
+            raise NonsenseError(detail, ErrorCode.MATCH_ID_MISMATCH)
+        player_id = getattr(reply, "player_id", None)
+        if ledger.who and player_id not in (None, ledger.who):
+            try:
+                ledger.note([Deviation(rules.PLAYER_ID_OTHER, str(player_id)[:80])])
+            except ProtocolError as error:
+                raise _make_nonsense_error(error) from error
+            self.session.alias = ledger.who, str(player_id)
+            reply = msgspec.structs.replace(reply, player_id=ledger.who)
+        return cast("Reply", reply)
+
+
+async def _wait_for_posted(
+    future: "asyncio.Future[Message]", ends: float, error: LateError | PromisedError
+) -> Message:
+    """Return a reply that was promised, or that was posted before the time was over."""
+    if isinstance(error, LateError) and not future.done():
+        raise error
+    try:
+        async with timeout_at(ends):
+            return await future
+    except TimeoutError:
+        raise LateError("the answer that was promised did not come") from error
+
+
+def _make_nonsense_error(error: ProtocolError) -> NonsenseError:
+    return NonsenseError(error.detail, error.code, **error.context)
+
+
+class Peers:
+    """The connections of one agent; they last as long as the agent."""
+
+    def __init__(self, wire: Wire, patience: Patience, clock: Clock) -> None:
+        self.wire = wire
+        self.on_sent: OnSent | None = None
+        """Called with the address and the body of everything that is sent."""
+        self.on_reply: OnReply | None = None
+        """Called with the address and the result of everything that is sent."""
+        self.patience, self._clock = patience, clock
+        self._lines: dict[str, Line] = {}
+
+    def line(self, url: str) -> Line:
+        """Return the one line to *url*."""
+        if url not in self._lines:
+            line = self._lines[url] = Line(self._connect(Peer(url)), self.patience)
+            line.on_reply = partial(self.on_reply, url) if self.on_reply else None
+        return self._lines[url]
+
+    def line_to(self, peer: Peer) -> Line:
+        """Return the line to *peer*, in the dialect of the peer if that is known."""
+        line = self.line(peer.url)
+        if peer.dialect not in {None, line.session.dialect}:
+            line.session = self._connect(peer)
+        return line
+
+    async def detect_dialect(self, peer: Peer, within: float, *, renew: bool = False) -> None:
+        """Find out in which dialect *peer* is reached, and look at its tools if it has some.
+
+        With *renew*, its tools may have changed since the last look. Raise a `NoAnswerError` if
+        it does not answer, or shows no tools that can be read.
+        """
+        found = peer._replace(dialect=await detect_dialect(peer.url, self.wire, within))
+        line = self.line_to(found)
+        if renew:
+            line.session = self._connect(found)
+        await line.session.check_tools(within)
+
+    def _connect(self, peer: Peer) -> PeerSession:
+        wire = self.wire if self.on_sent is None else _RecordingWire(self.wire, self.on_sent)
+        return DIALECTS[peer.dialect or VERSION].connect(peer, wire, self._clock)
+
+
+class _RecordingWire:
+    """A wire that reports everything that is sent."""
+
+    def __init__(self, wire: Wire, on_sent: OnSent) -> None:
+        self._wire, self._on_sent = wire, on_sent
+        self.reaches, self.listens = wire.reaches, wire.listens
+
+    def post(self, url: str, body: bytes, within: float) -> Awaitable[Answer]:
+        self._on_sent(url, body)
+        return self._wire.post(url, body, within)
+
+    def exchange(self, url: str, http_request: HttpRequest, within: float) -> Awaitable[Response]:
+        self._on_sent(url, http_request.body)
+        return self._wire.exchange(url, http_request, within)

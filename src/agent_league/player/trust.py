@@ -1,0 +1,93 @@
+"""Which calls about a match a player believes: anybody can send one, and a move must stay hidden."""
+
+import inspect
+from collections.abc import Awaitable
+from typing import TypeAlias, TypeVar
+
+from agent_league.member import Member, NotAdmittedError
+from agent_league.peers.endpoint import Handler
+from agent_league.protocol import ErrorCode, Message, ProtocolError
+from agent_league.protocol.failures import NoAnswerError
+from agent_league.protocol.message import Result
+from agent_league.protocol.play import Invitation
+from agent_league.protocol.queries import RefereeClaim
+from agent_league.protocol.rounds import RoundAnnouncement
+
+T = TypeVar("T")
+Shown: TypeAlias = tuple[str, str, str | None]
+"""What a caller shows: the match, its name, and its token if it has one."""
+MAX_REMEMBERED = 1000
+"""How many referees and matches are remembered, whatever strangers send."""
+
+
+class RefereeCheck:
+    """Believes the ticket of a match; a referee that has none is looked up at the league.
+
+    A league that gives no tickets cannot be asked: there, whoever invited the player is believed.
+    """
+
+    def __init__(self, member: Member) -> None:
+        self._member = member
+        self._believed: dict[Shown, None] = {}
+        self._invited: dict[tuple[str, str], None] = {}
+        """The matches and the referees that invited to them, in a league that gives no tickets."""
+        self._announced: dict[str, None] = {}
+
+    def guard(self, handler: Handler) -> Handler:
+        """Return a handler that answers only what the referee of the match asks."""
+
+        def handle(message: Message) -> Result | Awaitable[Result]:
+            if self._is_believed(message):
+                return handler(message)
+            if not self._member.league_signs:
+                raise self._member.disbelieve(message, "match_id: not invited to this match by you")
+            return self._handle_if_confirmed(message, handler)
+
+        return handle
+
+    def note_announcement(self, notice: RoundAnnouncement) -> None:
+        """Remember the matches of this player, for a league that gives no tickets."""
+        for match in notice.matches:
+            if self._member.name in (match.player_A_id, match.player_B_id):
+                _remember(self._announced, match.match_id)
+
+    def _is_believed(self, message: Message) -> bool:
+        member, match_id = self._member, message.match_id or ""
+        ticket, conversation = message.auth_token, message.conversation_id
+        if member.is_signed(ticket, match_id, conversation, member.name):
+            return True
+        if member.league_signs:
+            return (match_id, message.sender, message.auth_token) in self._believed
+        if isinstance(message, Invitation):
+            _remember(self._invited, (match_id, message.sender))
+        return match_id in self._announced or (match_id, message.sender) in self._invited
+
+    async def _handle_if_confirmed(self, message: Message, handler: Handler) -> Result:
+        claim = _read_claim(message)
+        try:
+            confirmed = await self._member.confirm_referee(claim)
+        except (NoAnswerError, NotAdmittedError) as error:
+            detail = f"the league does not say who the referee of {claim.match_id} is: {error}"
+            raise ProtocolError(ErrorCode.CONNECTION_ERROR, detail) from error
+        if not confirmed:
+            detail = "auth_token: neither the ticket of this match nor the token of its referee"
+            raise self._member.disbelieve(message, detail)
+        _remember(self._believed, (claim.match_id, message.sender, message.auth_token))
+        result = handler(message)
+        return await result if inspect.isawaitable(result) else result
+
+
+def _read_claim(message: Message) -> RefereeClaim:
+    return RefereeClaim(
+        match_id=message.match_id or "",
+        sender=message.sender,
+        conversation_id=message.conversation_id,
+        token=message.auth_token or None,
+    )
+
+
+def _remember(memory: dict[T, None], item: T) -> None:
+    """Add *item* to a memory of limited size, which forgets the oldest."""
+    memory[item] = None
+    if len(memory) > MAX_REMEMBERED:
+        del memory[next(iter(memory))]

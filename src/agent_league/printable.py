@@ -1,0 +1,20 @@
+"""Text of third parties, as it may reach a terminal or a log."""
+
+import re
+
+CONTROL_CHARACTERS = "\x00-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff"
+"""Ranges for a pattern: what controls a terminal, changes the direction of writing, or hides."""
+_HIDDEN = re.compile(f"[{CONTROL_CHARACTERS}\ud800-\udfff]")
+
+
+def make_printable(text: str, *, keep: str = "") -> str:
+    r"""Return *text* with `\u001b` in place of an escape code, and so on; JSON stays the same JSON.
+
+    That is every character that controls a terminal, changes the direction of writing, or cannot
+    be seen, except those to *keep*.
+    """
+
+    def escape(found: re.Match[str]) -> str:
+        return found[0] if found[0] in keep else f"\\u{ord(found[0]):04x}"
+
+    return _HIDDEN.sub(escape, text)

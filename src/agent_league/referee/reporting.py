@@ -1,0 +1,115 @@
+"""Tells how a match ended: GAME_OVER to its players, then MATCH_RESULT_REPORT to the league."""
+
+import asyncio
+from contextlib import suppress
+from itertools import count
+from typing import Any
+
+from agent_league.agent import Agent
+from agent_league.member import Member, NotAdmittedError
+from agent_league.peers.retry import compute_delay
+from agent_league.protocol import ErrorCode
+from agent_league.protocol.deviations import Ledger
+from agent_league.protocol.failures import NoAnswerError, RefusedError
+from agent_league.protocol.play import GameOver, ResultReport, Retry, TranscriptPart, Violation
+from agent_league.protocol.results import MatchResult, make_game_result, make_reported_result
+from agent_league.referee.match import Match
+from agent_league.referee.seated_player import SeatedPlayer
+from agent_league.tournament.standings import Scoring
+
+LONGEST_REPORT_DELAY = 30.0
+GAME_OVER_HEAD_START = 0.25
+"""Seconds that players have to take GAME_OVER before the league gets the report."""
+
+
+async def announce_result(referee: Agent, match: Match, result: MatchResult) -> None:
+    """Tell both players at the same time; do not wait for one that is absent or slow."""
+    waiting = []
+    for number, seat in enumerate(match.seated_players):
+        notice = GameOver(
+            **seat.envelope(),
+            game_type=match.order.game_type,
+            game_result=make_game_result(result),
+        )
+        sending = _send_game_over(referee, match, seat, notice)
+        task, why = referee.spawn(sending), match.forfeits.get(number)
+        if why is None or not why.is_absence:
+            waiting.append(task)
+    if waiting:
+        await asyncio.wait(waiting, timeout=GAME_OVER_HEAD_START)
+
+
+async def _send_game_over(
+    referee: Agent, match: Match, seat: SeatedPlayer, notice: GameOver
+) -> None:
+    if not await seat.tell(notice, match.order.patience.game_over):
+        referee.spawn(_resend_game_over(match, seat, notice))
+
+
+async def _resend_game_over(match: Match, seat: SeatedPlayer, notice: GameOver) -> None:
+    retry = match.order.retry
+    for attempt in range(1, retry.attempts):
+        await asyncio.sleep(compute_delay(retry, attempt))
+        if await seat.tell(notice, match.order.patience.game_over):
+            return
+
+
+async def report_result(referee: Member, match: Match, result: MatchResult) -> None:
+    """Report the result again and again, until the league acknowledges or refuses it."""
+    for attempt in count(1):
+        match.reordered.clear()
+        order = match.order
+        try:
+            return await _send_report_with_valid_token(referee, match, result)
+        except (RefusedError, NotAdmittedError) as error:
+            text = f"the league refuses the result of {order.match_id}: {error}"
+            referee.agent_log.warn("REPORT_REFUSED", text)
+            if match.order.ticket == order.ticket:
+                return None
+        except NoAnswerError as error:
+            text = f"the league has no result of {order.match_id} yet: {error}"
+            referee.agent_log.warn("REPORT_LATE", text)
+            delay = min(compute_delay(Retry(), min(attempt, 5)), LONGEST_REPORT_DELAY)
+            with suppress(TimeoutError):
+                async with asyncio.timeout(delay):
+                    await match.reordered.wait()
+    return None
+
+
+async def _send_report_with_valid_token(referee: Member, match: Match, result: MatchResult) -> None:
+    """Report the result; if the league takes the token no more, get a new one and report again."""
+    refused = referee.token
+    try:
+        return await _send_report(referee, match, result)
+    except RefusedError as error:
+        if error.code is not ErrorCode.AUTH_TOKEN_INVALID:
+            raise
+    await referee.renew_token(refused)
+    return await _send_report(referee, match, result)
+
+
+async def _send_report(referee: Member, match: Match, result: MatchResult) -> None:
+    line, order = referee.peers.line(referee.league_url), match.order
+    common: dict[str, Any] = {
+        **referee.envelope(f"{order.conversation_id}-report"),
+        "auth_token": referee.token,
+        "match_id": order.match_id,
+        "ticket": order.ticket,
+    }
+    *parts, last = match.transcript.parts()
+    report = ResultReport(
+        **common,
+        league_id=order.league_id,
+        round_id=order.round_id,
+        game_type=order.game_type,
+        result=make_reported_result(result, Scoring().score(result)),
+        transcript=last,
+        violations=[
+            Violation(player_id=seat.player_id, rule=rule, got=deviation.got)
+            for seat in match.seated_players
+            for rule, deviation in seat.ledger.deviations.items()
+        ],
+    )
+    for number, part in enumerate(parts, 1):
+        await line.tell(TranscriptPart(**common, part=number, entries=part))
+    await line.tell(report, ledger=Ledger())

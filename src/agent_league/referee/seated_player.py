@@ -1,0 +1,242 @@
+"""A player in its seat: it is asked, corrected, asked again, and in the end forfeits."""
+
+import asyncio
+from collections.abc import Callable
+from contextlib import suppress
+from datetime import timedelta
+from itertools import count
+from random import Random
+from typing import Any, TypeVar
+
+from agent_league.agent import Agent
+from agent_league.clock import format_time
+from agent_league.dialects.dialect import Peer
+from agent_league.game import AnyGame, IllegalMoveError
+from agent_league.own_time import TOLERANCE, own_time
+from agent_league.peers.retry import call_with_retry
+from agent_league.protocol import ErrorCode, Message, Notice, Request, Role, name, play, tokens
+from agent_league.protocol.deviations import Ledger
+from agent_league.protocol.error_messages import GameErrorMessage, RetryInfo
+from agent_league.protocol.explain import abridge
+from agent_league.protocol.failures import LateError, NoAnswerError, NonsenseError, RefusedError
+from agent_league.protocol.play import Contestant, StartMatch
+from agent_league.protocol.results import Termination
+from agent_league.referee.judging import BAD_MOVES, find_termination
+from agent_league.referee.transcript import Transcript, TranscriptWriter
+from agent_league.vocabulary import Json, Seat
+
+T = TypeVar("T")
+Reply = TypeVar("Reply", bound=Message)
+
+SEAT_NAMES: tuple[play.SeatName, play.SeatName] = ("PLAYER_A", "PLAYER_B")
+CORRECTION_PATIENCE = 1.0
+"""Seconds of a player's time window, at most, that go into telling it what was wrong."""
+FIRST_PAUSE, LONGEST_PAUSE = 0.1, 1.0
+"""Seconds between a correction and the next question, from the second correction on."""
+
+
+class SeatedPlayer:
+    """One of the two players of a match, as its referee sees it."""
+
+    def __init__(
+        self, referee: Agent, order: StartMatch, seat: Seat, transcript: Transcript
+    ) -> None:
+        self._referee = referee
+        self._order = order
+        self._seat = seat
+        self._me: Contestant = order.players[seat]
+        self._opponent: Contestant = order.players[1 - seat]
+        me = self._me
+        self._line = referee.peers.line_to(Peer(me.endpoint, me.player_id, me.dialect, me.tools))
+        player = f"{Role.PLAYER}:{self._me.player_id}"
+        writer = TranscriptWriter(transcript, referee.sender, player, self._me.ticket)
+        self._witness = writer if order.transcript else None
+        self._jitter_rng = Random(f"{order.seed}|{seat}") if order.retry.jitter else None
+        self.ledger = Ledger(me.player_id, strict=order.strictness == "strict")
+        """How this player deviated from the protocol."""
+        self.lag_ms = 0
+        """By how many milliseconds its deadlines were extended, because the referee was late."""
+
+    @property
+    def player_id(self) -> str:
+        return self._me.player_id
+
+    async def invite(self) -> Termination | None:
+        """Offer the seat; return None if the player takes it, else why it forfeits."""
+        if self._me.suspended:
+            return Termination.SUSPENDED
+        ack = await self._ask(self._make_invitation, lambda ack: ack)
+        if isinstance(ack, Termination):
+            return ack
+        return None if ack.accept else Termination.DECLINED
+
+    async def move(self, game: AnyGame, state: Any) -> Any | Termination:
+        """Return a legal move, as the game reads it, or why the player forfeits."""
+        return await self._ask(
+            lambda: self._make_move_call(game, state),
+            lambda reply: _check_move(game, state, self._seat, reply.move),
+        )
+
+    async def tell(self, notice: Notice, within: float | None = None) -> bool:
+        """Send *notice* once; False if it did not arrive."""
+        with suppress(NoAnswerError):
+            await self._line.tell(notice, within, self._witness, self.ledger)
+            return True
+        return False
+
+    def take_posted_reply(self, reply: Message) -> bool:
+        """Take an answer that came as a request of its own; False if it is not this player's.
+
+        Only this player has the ticket of this match, and the token that the ticket was made with.
+        """
+        token, order, ticket = reply.auth_token or "", self._order, self._me.ticket
+        parts = order.match_id, order.conversation_id, self.player_id
+        is_own = tokens.is_same_secret(token, ticket) or tokens.is_signed(
+            ticket, [tokens.hash_token(token)], *parts
+        )
+        return is_own and not self.ledger.strict and self._line.take_posted_reply(reply)
+
+    def envelope(self) -> dict[str, Any]:
+        """Return the envelope of every message to this player about this match."""
+        return {
+            **self._referee.envelope(self._order.conversation_id),
+            "auth_token": self._me.ticket,
+            "match_id": self._order.match_id,
+        }
+
+    async def _ask(
+        self, compose: Callable[[], Request[Reply]], judge: Callable[[Reply], T]
+    ) -> T | Termination:
+        """Ask until *judge* accepts an answer, again after each failure that may be temporary."""
+        try:
+            return await call_with_retry(
+                lambda: self._ask_within_window(compose(), judge),
+                self._order.retry,
+                lambda attempt, error, wait: self._warn(compose(), attempt, error, wait),
+                self._jitter_rng,
+            )
+        except NoAnswerError as error:
+            return find_termination(error)
+
+    async def _ask_within_window(self, request: Request[Reply], judge: Callable[[Reply], T]) -> T:
+        """Ask until a valid answer comes or the window closes; note how late we were ourselves."""
+        window = getattr(self._order.patience, request.route.wait)
+        asked_at = asyncio.get_running_loop().time()
+        try:
+            return await self._ask_until(own_time() + window, request, judge)
+        finally:
+            late = asyncio.get_running_loop().time() - asked_at - window
+            if late > TOLERANCE:
+                self.lag_ms += round(1000 * late)
+
+    async def _ask_until(
+        self, closes: float, request: Request[Reply], judge: Callable[[Reply], T]
+    ) -> T:
+        """Ask until a valid answer comes; an invalid choice may be corrected until *closes*."""
+        last_error: NoAnswerError | None = None
+        for tries in count(1):
+            try:
+                left = max(0.0, closes - own_time())
+                return judge(await self._line.ask(request, left, self._witness, self.ledger))
+            except LateError as late:
+                raise last_error or late from None
+            except (NonsenseError, RefusedError) as error:
+                last_error = error
+            attempts = self._order.retry.attempts
+            may_correct = attempts > 1 and last_error.code in BAD_MOVES
+            if tries >= attempts and not may_correct:
+                raise last_error
+            await self._correct(request, last_error, tries, closes - own_time())
+            if tries > 1:
+                await asyncio.sleep(compute_pause(tries - 1, closes - own_time()))
+            if own_time() >= closes:
+                raise last_error
+        raise AssertionError("count() does not end")
+
+    def _warn(
+        self, request: Request[Reply], attempt: int, error: NoAnswerError, wait: float
+    ) -> None:
+        """Tell the player, without waiting for it, that it did not answer and when we ask again."""
+        next_retry = format_time(self._referee.clock() + timedelta(seconds=wait))
+        warning = self._make_error(request, error, attempt, next_retry_at=next_retry)
+        self._referee.spawn(self.tell(warning))
+
+    async def _correct(
+        self, request: Request[Reply], error: NoAnswerError, tries: int, left: float
+    ) -> None:
+        left = max(0.0, left)
+        correction = self._make_error(request, error, tries, time_remaining=round(left, 3))
+        await self.tell(correction, within=min(CORRECTION_PATIENCE, left))
+
+    def _make_error(
+        self, request: Request[Reply], error: NoAnswerError, number: int, **info: Any
+    ) -> GameErrorMessage:
+        """Return the message about failure *number* (from 1)."""
+        most = max(number, self._order.retry.attempts)  # corrections are not counted
+        return GameErrorMessage(
+            **self.envelope(),
+            error_code=error.code,
+            error_name=error.code.name,
+            error_description=error.code.name,
+            affected_player=self.player_id,
+            action_required=name(request.reply),
+            retry_info=RetryInfo(retry_count=number, max_retries=most, **info),
+            detail=str(error)[:500],
+            context=getattr(error, "context", None) or None,
+            retryable=True,
+            consequence="Technical loss if max retries exceeded"
+            if error.code not in BAD_MOVES
+            else "Technical loss if valid choice not received before timeout",
+        )
+
+    def _make_invitation(self) -> Request[play.JoinAck]:
+        return play.Invitation(
+            **self.envelope(),
+            league_id=self._order.league_id,
+            round_id=self._order.round_id,
+            game_type=self._order.game_type,
+            role_in_match=SEAT_NAMES[self._seat],
+            opponent_id=self._opponent.player_id,
+        )
+
+    def _make_move_call(self, game: AnyGame, state: Any) -> Request[Any]:
+        me, window = self._me, timedelta(seconds=self._order.patience.move)
+        common = {
+            **self.envelope(),
+            "player_id": self.player_id,
+            "game_type": self._order.game_type,
+            "deadline": format_time(self._referee.clock() + window),
+            "context": play.MoveContext(
+                opponent_id=self._opponent.player_id,
+                round_id=self._order.round_id,
+                your_standings=play.Record(wins=me.wins, losses=me.losses, draws=me.draws),
+            ),
+        }
+        if self._order.game_type == PARITY_GAME:
+            return play.ParityCall(**common)
+        moves = list(game.legal(state, self._seat))
+        return play.GameMoveCall(**common, view=game.view(state, self._seat), legal_moves=moves)
+
+
+PARITY_GAME = "even_odd"
+"""The only game that has messages of its own."""
+
+
+def compute_pause(number: int, left: float) -> float:
+    """Return how long to wait before a player is asked again, after pause *number* (from 1).
+
+    It bounds how often a player that answers wrongly at once is asked while its time lasts.
+    """
+    growing = FIRST_PAUSE * float(2 ** min(number - 1, 10))
+    return max(0.0, min(growing, LONGEST_PAUSE, left))
+
+
+def _check_move(game: AnyGame, state: Any, seat: Seat, raw: Json) -> Any:
+    legal = game.legal(state, seat)
+    with suppress(IllegalMoveError):
+        move = game.read_move(raw)
+        if move in legal:
+            return move
+    detail = f"{raw!r:.60} is not a legal move"
+    context: dict[str, Json] = {"invalid_choice": abridge(raw), "valid_choices": list(legal)}
+    raise NonsenseError(detail, ErrorCode.ILLEGAL_MOVE, **context)

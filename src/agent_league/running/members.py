@@ -1,0 +1,116 @@
+"""Members of a league in this process: they join, play until it is over, and remember it."""
+
+import asyncio
+import logging
+import socket
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from agent_league.agent_log import AgentLog
+from agent_league.files.logger import AgentLogs
+from agent_league.member import Member
+from agent_league.player import FinishedMatch, Player
+from agent_league.protocol.failures import NoAnswerError
+from agent_league.running.serve import open_client, serve_until, url_of
+from agent_league.running.specs import AgentSpec, LeagueLink
+from agent_league.store.agent_files import Identity, MatchHistory, load_identity, save_identity
+
+FLUSH_INTERVAL = 1.0
+"""Seconds that an entry of an agent's log may stay in memory."""
+POLL_INTERVAL = 1.0
+"""Seconds between two attempts to reach a league that is not there yet."""
+log = logging.getLogger("agent_league")
+
+
+async def run_members(
+    agents: Sequence[tuple[AgentSpec, socket.socket]],
+    link: LeagueLink,
+    stop: asyncio.Event,
+    logs: AgentLogs | None = None,
+    on_joined: Callable[[Member], None] = lambda member: None,
+) -> None:
+    """Run members until the league is over, or *stop* is set."""
+    agent_logs = [(logs or AgentLogs()).for_agent(spec.agent_id) for spec, _ in agents]
+    async with open_client() as wire, _flush_regularly(agent_logs), asyncio.TaskGroup() as group:
+        for (spec, sock), agent_log in zip(agents, agent_logs, strict=True):
+            served = replace(spec, endpoint=spec.endpoint or url_of(sock))
+            member = served.make_member(wire, link)
+            member.set_log(agent_log)
+            season = _take_part(member, link, spec.identity_path, on_joined)
+            group.create_task(serve_until(member, sock, _run_until(stop, season)))
+
+
+@asynccontextmanager
+async def _flush_regularly(logs: Sequence[AgentLog]) -> AsyncIterator[None]:
+    """Write *logs* out every second while a context lasts, and close them at its end."""
+
+    async def flush() -> None:
+        while True:
+            await asyncio.sleep(FLUSH_INTERVAL)
+            for agent_log in logs:
+                agent_log.flush()
+
+    task = asyncio.ensure_future(flush())
+    try:
+        yield
+    finally:
+        task.cancel()
+        for agent_log in logs:
+            agent_log.close()
+
+
+async def _run_until(stop: asyncio.Event, work: Coroutine[Any, Any, None]) -> None:
+    running, stopping = asyncio.ensure_future(work), asyncio.ensure_future(stop.wait())
+    await asyncio.wait({running, stopping}, return_when=asyncio.FIRST_COMPLETED)
+    stopping.cancel()
+    if not running.cancel():
+        running.result()
+
+
+async def _take_part(
+    member: Member, link: LeagueLink, path: Path | None, on_joined: Callable[[Member], None]
+) -> None:
+    """Join the league and return when it is over; *path* has the identity from an earlier run."""
+    if link.waits_for_league:
+        await _wait_for_league(member)
+    identity = load_identity(path) if path else None
+    if identity is not None:
+        member.resume(identity.agent_id, identity.token)
+    if path is not None:
+        member.on_registered = partial(_keep_identity, member, path)
+    await _join(member, link)
+    if path is not None and isinstance(member, Player):
+        history = MatchHistory(path.with_suffix(f".{member.league_id}.jsonl"))
+        member.recall(history.read(FinishedMatch))
+        member.save_match = history.write
+    on_joined(member)
+    await member.over.wait()
+
+
+def _keep_identity(member: Member, path: Path) -> None:
+    save_identity(path, Identity(member.name, member.token or "", member.league_id))
+
+
+async def _join(member: Member, link: LeagueLink) -> None:
+    """Register *member*; one of ours tries until it is stopped, because it ends with its league."""
+    while True:
+        try:
+            return await member.register(link.retry, is_quiet=link.is_ours)
+        except NoAnswerError:
+            if not link.is_ours:
+                raise
+        await asyncio.sleep(link.retry.base_delay)
+
+
+async def _wait_for_league(member: Member) -> None:
+    """Return when somebody listens where the league should be."""
+    warned = False
+    while not await member.peers.wire.listens(member.league_url, POLL_INTERVAL):
+        if not warned:
+            log.warning("no league at %s yet; trying again every second", member.league_url)
+        warned = True
+        await asyncio.sleep(POLL_INTERVAL)

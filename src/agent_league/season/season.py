@@ -1,0 +1,272 @@
+"""The season, computed from its events; it is stored nowhere else."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from enum import StrEnum
+from itertools import product
+from typing import TypeAlias, get_args
+
+from agent_league.protocol import Role
+from agent_league.protocol.results import MatchResult, Status, read_result
+from agent_league.protocol.rounds import StandingRow
+from agent_league.season.roster import Roster
+from agent_league.season.settings import LeagueSettings
+from agent_league.store import events
+from agent_league.store.events import Event, MatchEnded, ScheduledMatch
+from agent_league.tournament.formats import round_robin, total_rounds
+from agent_league.tournament.standings import Standing, Table
+from agent_league.vocabulary import PlayerId
+
+Ending: TypeAlias = tuple[str, str | None]
+"""What the schedule shows of a match: its status, and who won."""
+
+VOIDED = "VOIDED"
+"""The status of a match whose result the organiser voided."""
+_KINDS = (("SCHEDULED", 0), *product(get_args(Status), range(3)))
+"""How a match can end: its status, and who won: 0 is nobody, 1 the first player, 2 the second."""
+_KIND_OF_CODE = {str(number): kind for number, kind in enumerate(_KINDS)}
+_CODE_OF_KIND = {kind: code for code, kind in _KIND_OF_CODE.items()}
+
+
+class Stage(StrEnum):
+    """The stage of a season."""
+
+    REGISTRATION = "REGISTRATION"
+    PLAYING = "PLAYING"
+    COMPLETED = "COMPLETED"
+
+
+class Season:
+    """The state of a season after the events so far."""
+
+    def __init__(self, settings: LeagueSettings) -> None:
+        self.settings = settings
+        self.roster = Roster()
+        self.stage = Stage.REGISTRATION
+        self.players: list[PlayerId] = []
+        self.round_id = 0
+        self.closed_rounds = 0
+        self.matches: dict[str, ScheduledMatch] = {}
+        """The matches of every open or closed round; after a restart, only the latest ones."""
+        self.assignments: dict[str, events.MatchAssigned] = {}
+        self.results: dict[str, MatchEnded] = {}
+        """The results of `matches`; `tally` counts those of all rounds."""
+        self.endings: dict[int, str] = {}
+        """How the matches of each closed round ended, one character each."""
+        self.tally: Counter[str] = Counter()
+        """How many matches ended with each status."""
+        self.voided: dict[str, str] = {}
+        """The matches whose results do not count, each with the reason."""
+        self.added: list[events.MatchAdded] = []
+        """The matches that are played instead of voided ones."""
+        self.by_hand: set[str] = set()
+        """The matches that wait for the steps of the organiser."""
+        self.announcement: events.AnnouncementMade | None = None
+        """What the organiser told everybody last."""
+        self.paused = False
+        self.organiser: str | None = None
+        """The hash of the organiser's token."""
+        self.violations: Counter[tuple[str, str]] = Counter()
+        """How often each agent broke each rule."""
+        self.incidents: dict[str, list[events.ViolationNoted]] = {}
+        """The violations in each match of the current round and the one before."""
+        self.table = Table([], settings.scoring)
+
+    @property
+    def total_rounds(self) -> int:
+        return total_rounds(len(self.players), self.settings.legs)
+
+    @property
+    def played(self) -> int:
+        """How many matches have ended, including those whose results are no longer in memory."""
+        return self.tally.total()
+
+    def is_past(self, match_id: str) -> bool:
+        """Whether this is a match of a closed round that is no longer in memory."""
+        place = parse_match_id(match_id)
+        if place is None or match_id in self.matches:
+            return False
+        round_id, number = place
+        drawn, added = len(self.players) // 2, len(self._added_to(round_id))
+        return round_id <= self.closed_rounds and number <= drawn + added
+
+    def find_result(self, match_id: str) -> MatchResult | None:
+        """Return how a match ended; its details are missing if they are no longer in memory."""
+        if match_id in self.results:
+            return self.results[match_id].result
+        place = parse_match_id(match_id) if self.is_past(match_id) else None
+        if place is None:
+            return None
+        matches = self.pairings(place[0])
+        match, (status, winner) = matches[place[1] - 1], self.endings_of(matches)[place[1] - 1]
+        players = (match.first, match.second)
+        losers = [one for one in players if one != winner] if status == "TECHNICAL_LOSS" else []
+        return read_result(players, winner, losers)
+
+    def pairings(self, round_id: int) -> list[ScheduledMatch]:
+        """Return the matches of a round, whether it has been opened or not."""
+        pairings = round_robin(self.players, round_id - 1, self.settings.legs)
+        drawn = [
+            ScheduledMatch(match_id=f"R{round_id}M{n}", round_id=round_id, first=one, second=other)
+            for n, (one, other) in enumerate(pairings, 1)
+        ]
+        return [*drawn, *self._added_to(round_id)]
+
+    def _added_to(self, round_id: int) -> list[ScheduledMatch]:
+        return [one.match for one in self.added if one.round_id == round_id]
+
+    def list_unplayed_replays(self) -> list[ScheduledMatch]:
+        """Return the added matches that have no result yet."""
+        waiting = (one.match for one in self.added if one.match_id in self.matches)
+        return [match for match in waiting if match.match_id not in self.results]
+
+    def find_replay(self, match_id: str) -> str | None:
+        """Return the match that is played instead of *match_id*, if there is one."""
+        return next((one.match_id for one in self.added if one.replaces == match_id), None)
+
+    def endings_of(self, matches: list[ScheduledMatch]) -> list[Ending]:
+        """Return for each of a round's *matches* how it ended, or that it has not."""
+        kept = self.endings.get(matches[0].round_id) if matches else None
+        codes = kept or _encode_endings(matches, self.results)
+        pairs = zip(matches, _decode_endings(matches, codes), strict=True)
+        return [(VOIDED, end[1]) if match.match_id in self.voided else end for match, end in pairs]
+
+    def results_of(self, round_id: int) -> list[MatchEnded]:
+        ids = [match.match_id for match in self.pairings(round_id)]
+        return [self.results[match_id] for match_id in ids if match_id in self.results]
+
+    def has_violation(self, agent_id: str, rule: str, match_id: str | None) -> bool:
+        """Whether it was noted that an agent broke *rule*, in that match or outside of matches."""
+        if match_id is None:
+            return (agent_id, rule) in self.violations
+        return any(
+            (one.agent_id, one.rule) == (agent_id, rule) for one in self.incidents.get(match_id, ())
+        )
+
+    def violations_of(self, agent_id: str) -> dict[str, int]:
+        return {rule: n for (who, rule), n in self.violations.items() if who == agent_id}
+
+    def row(self, player: str) -> Standing:
+        return self.table.row(PlayerId(player))
+
+    def standings(self) -> list[StandingRow]:
+        """Return the table as it is published, best first; before the start nobody has points."""
+        table = self.table
+        if self.stage is Stage.REGISTRATION:
+            table = Table(self._registered_players(), self.settings.scoring)
+        return [
+            StandingRow(
+                rank=rank,
+                player_id=row.player,
+                display_name=self.roster[row.player].display_name,
+                played=row.played,
+                wins=row.wins,
+                draws=row.draws,
+                losses=row.losses,
+                points=row.points,
+            )
+            for rank, row in enumerate(table.ranking(), 1)
+        ]
+
+    def _registered_players(self) -> list[PlayerId]:
+        return [PlayerId(entry.agent_id) for entry in self.roster.present(Role.PLAYER)]
+
+    def forget_past(self) -> None:
+        """Drop the matches of rounds before the last closed one, as a snapshot does."""
+        past = (m.match_id for m in self.matches.values() if m.round_id < self.closed_rounds)
+        past_ids = [match_id for match_id in past if match_id in self.results]
+        for match_id in past_ids:
+            del self.matches[match_id]
+            self.assignments.pop(match_id, None)
+            self.results.pop(match_id, None)
+
+    def apply(self, event: Event) -> None:  # noqa: C901 - one case for each kind
+        """Update the season by *event*; the most frequent kinds come first."""
+        match event:
+            case events.MatchAssigned():
+                self.assignments[event.match_id] = event
+            case events.MatchEnded():
+                self.results[event.match_id] = event
+                self.tally[event.status] += 1
+                self.table.add(event.result)
+                if event.round_id in self.endings:  # a replay, after its round was closed
+                    self._update_ending(event)
+            case events.ViolationNoted():
+                self.violations[event.agent_id, event.rule] += 1
+                if event.match_id is not None:
+                    self.incidents.setdefault(event.match_id, []).append(event)
+            case events.RoundOpened():
+                self.round_id = event.round_id
+                self.matches.update({match.match_id: match for match in event.matches})
+            case events.RoundClosed():
+                self._close_round(event.round_id)
+            case events.SeasonStarted():
+                self.roster.apply(event)
+                self.stage = Stage.PLAYING
+                self.players = [PlayerId(player) for player in event.players]
+                self.table = Table(self.players, self.settings.scoring)
+            case events.SeasonEnded():
+                self.roster.apply(event)
+                self.stage = Stage.COMPLETED
+            case _:
+                self._apply_order(event)
+
+    def _apply_order(self, event: Event) -> None:
+        """Update the season by what the organiser decided, or the roster."""
+        match event:
+            case events.MatchVoided():
+                self.voided[event.match_id] = event.why
+                self.table.remove(event.result)
+            case events.MatchAdded():
+                self.added.append(event)
+                self.matches[event.match_id] = event.match
+                if event.round_id in self.endings:
+                    self.endings[event.round_id] += _CODE_OF_KIND["SCHEDULED", 0]
+            case events.OrganiserAppointed():
+                self.organiser = event.token_hash
+            case events.LeaguePaused() | events.LeagueContinued():
+                self.paused = isinstance(event, events.LeaguePaused)
+            case events.ManualPlayChosen():
+                self.by_hand.add(event.match_id)
+            case events.AnnouncementMade():
+                self.announcement = event
+            case _:
+                self.roster.apply(event)
+
+    def _close_round(self, round_id: int) -> None:
+        self.closed_rounds = round_id
+        recent = [one for one in self.incidents if one in self.matches]
+        recent = [one for one in recent if self.matches[one].round_id >= round_id]
+        self.incidents = {one: self.incidents[one] for one in recent}
+        self.endings[round_id] = _encode_endings(self.pairings(round_id), self.results)
+
+    def _update_ending(self, ended: MatchEnded) -> None:
+        """Note how a match of a closed round ended."""
+        codes, place = self.endings[ended.round_id], parse_match_id(ended.match_id)
+        if place is not None:
+            code = _encode_endings([self.matches[ended.match_id]], self.results)
+            number = place[1]
+            self.endings[ended.round_id] = codes[: number - 1] + code + codes[number:]
+
+
+def parse_match_id(match_id: str) -> tuple[int, int] | None:
+    """Return the round of a match, and its number in the round."""
+    found = re.fullmatch(r"R([1-9][0-9]{0,8})M([1-9][0-9]{0,8})", match_id)
+    return (int(found[1]), int(found[2])) if found else None
+
+
+def _encode_endings(matches: Iterable[ScheduledMatch], results: Mapping[str, MatchEnded]) -> str:
+    """Return one character for each of *matches*."""
+    codes = []
+    for match in matches:
+        ended = results.get(match.match_id)
+        winner = (None, match.first, match.second).index(ended.winner) if ended else 0
+        codes.append(_CODE_OF_KIND[ended.status if ended else "SCHEDULED", winner])
+    return "".join(codes)
+
+
+def _decode_endings(matches: Iterable[ScheduledMatch], codes: str) -> list[Ending]:
+    """Return how *matches* ended, from one character each in *codes*."""
+    kinds = zip(matches, map(_KIND_OF_CODE.__getitem__, codes), strict=True)
+    return [(status, (None, m.first, m.second)[winner]) for m, (status, winner) in kinds]

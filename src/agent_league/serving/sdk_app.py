@@ -1,0 +1,78 @@
+"""The ASGI application for MCP: it loads the SDK for the first caller that needs it."""
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from agent_league.http.site import Receive, Scope, Send, Streams
+from agent_league.serving.header_hints import read_hints
+from agent_league.serving.tools import Served
+
+if TYPE_CHECKING:
+    from agent_league.serving.sdk_server import McpServer
+
+BODY_LIMIT = 4 * 1024 * 1024
+
+
+class SdkApp:
+    """Passes requests to the SDK."""
+
+    def __init__(self, served: Served) -> None:
+        self._served = served
+        self._server_task: asyncio.Task[None] | None = None
+        self._server_ready: asyncio.Future[McpServer] | None = None
+        self._closing = asyncio.Event()
+        self._answering: set[asyncio.Task[None]] = set()
+
+    def streams(self) -> Streams:
+        """Return this application as the part of a site that answers with streams."""
+        return Streams(
+            app=self,
+            matches=lambda headers: read_hints(headers).mcp,
+            close=self.close,
+            warm_up=self.warm_up,
+            body_limit=BODY_LIMIT,
+        )
+
+    def warm_up(self) -> "asyncio.Future[McpServer]":
+        """Start to load the SDK, unless that has begun; the future holds the server."""
+        if self._server_ready is None:
+            self._server_ready = asyncio.get_running_loop().create_future()
+            self._server_task = asyncio.create_task(self._run_server(self._server_ready))
+        return self._server_ready
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        server = await asyncio.shield(self.warm_up())
+        task = asyncio.current_task()
+        if scope["type"] == "http" and scope["method"] == "POST" and task is not None:
+            self._answering.add(task)
+            task.add_done_callback(self._answering.discard)
+        await server.handle(scope, receive, send)
+
+    async def _run_server(self, ready: "asyncio.Future[McpServer]") -> None:
+        """Hold the SDK's context, which the task that entered it must leave."""
+        try:
+            server = await asyncio.to_thread(_load_server, self._served)
+            async with server.run(), server.subscriptions.run():
+                ready.set_result(server)
+                await self._closing.wait()
+        finally:
+            if not ready.done():
+                ready.set_exception(RuntimeError("the MCP SDK could not be started"))
+                ready.exception()  # perhaps nobody waits for it
+
+    async def close(self, grace: float) -> None:
+        """Give the requests in progress *grace* seconds to end, then stop the SDK."""
+        if self._server_task is None or self._server_ready is None:
+            return
+        if self._server_ready.done() and self._server_ready.exception() is None:
+            self._server_ready.result().subscriptions.listen.close()
+            if self._answering:
+                await asyncio.wait(self._answering, timeout=grace)
+        self._closing.set()
+        await asyncio.wait({self._server_task})
+
+
+def _load_server(served: Served) -> "McpServer":
+    from agent_league.serving.sdk_server import McpServer  # noqa: PLC0415 - a second of CPU, and 36 MB
+
+    return McpServer(served, BODY_LIMIT)

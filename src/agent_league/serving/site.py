@@ -1,0 +1,152 @@
+"""An agent as a site: league protocol and MCP at `/mcp`, pages at other paths."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import TypeAlias
+
+import msgspec
+from msgspec import UNSET, Raw, Struct, UnsetType
+
+from agent_league.agent import Agent
+from agent_league.dialects import DIALECTS
+from agent_league.http.exchange import Answer
+from agent_league.http.site import Headers, Site
+from agent_league.offer import Page, compile_address
+from agent_league.peers.endpoint import Endpoint
+from agent_league.protocol import TOOLS
+from agent_league.protocol.contracts import V1_SCHEMAS_PATH, find_contract
+from agent_league.protocol.reading import read_message_call
+from agent_league.protocol.versions import V1
+from agent_league.serving.fast_path import FastPath
+from agent_league.serving.header_hints import HeaderHints, read_hints
+from agent_league.serving.sdk_app import SdkApp
+from agent_league.serving.tools import Served
+from agent_league.vocabulary import Json
+
+NOT_READY = Answer(503, b'{"status":"not ready"}')
+
+
+def make_site(agent: Agent) -> Site:
+    """Return *agent* as something that a server can serve; a detailed log gets each message."""
+    handlers = agent.handlers()
+    served = Served(agent, agent.offer(), handlers)
+    endpoint = Endpoint(handlers, served.league_tools, agent)
+    answer = Switch(endpoint, FastPath(served), agent.body_limit).answer
+    return Site(
+        answer=_log_exchanges(answer, agent) if agent.agent_log.detailed else answer,
+        find_page=Pages(agent, served.offer.pages).find,
+        body_limit=agent.body_limit,
+        too_large=endpoint.too_large,
+        streams=SdkApp(served).streams(),
+        names=agent.host_names(),
+        find_guest_site=served.offer.find_guest_site,
+    )
+
+
+Respond: TypeAlias = Callable[[bytes, Headers], Answer | Awaitable[Answer] | None]
+
+
+def _log_exchanges(respond: Respond, agent: Agent) -> Respond:
+    """Return *respond*, which also notes every message and its reply."""
+
+    def note(event_type: str, body: bytes) -> None:
+        agent.agent_log.note(event_type, "DEBUG", message=_read_for_log(body))
+
+    async def note_later(answer: Awaitable[Answer]) -> Answer:
+        found = await answer
+        note("REPLY_SENT", found.body)
+        return found
+
+    def respond_and_note(body: bytes, headers: Headers) -> Answer | Awaitable[Answer] | None:
+        note("MESSAGE_RECEIVED", body)
+        answer = respond(body, headers)
+        if isinstance(answer, Answer):
+            note("REPLY_SENT", answer.body)
+            return answer
+        return answer if answer is None else note_later(answer)
+
+    return respond_and_note
+
+
+def _read_for_log(body: bytes) -> Json:
+    """Return the message, the result or the error in *body*; text if it is not JSON."""
+    try:
+        frame = msgspec.json.decode(body)
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+        return body[:LONGEST_NONSENSE].decode("utf-8", "replace")
+    parts = ("params", "result", "error") if isinstance(frame, dict) else ()
+    return next((frame[part] for part in parts if part in frame), frame)
+
+
+LONGEST_NONSENSE = 500
+_METHODS_WITHOUT_SLASH = frozenset({"initialize", "ping"})
+"""All other methods of MCP have a slash in their names, and no tool of the league has one."""
+
+
+class _Peek(Struct):
+    method: str | UnsetType = UNSET
+    message_type: Raw | UnsetType = UNSET
+
+
+_peek = msgspec.json.Decoder(_Peek)
+
+
+_MCP_CALL = b'"tools/call"'
+"""A body with these bytes is hardly ever a league message; one that is takes the longer path."""
+
+
+class Switch:
+    """Answers league messages and plain MCP calls; leaves all other MCP requests to the SDK."""
+
+    def __init__(self, league: Endpoint, fast_path: FastPath, body_limit: int) -> None:
+        self._league, self._fast_path, self._limit = league, fast_path, body_limit
+
+    def answer(self, body: bytes, headers: Headers) -> Answer | Awaitable[Answer] | None:
+        """Return the answer to *body*, or None if it is for the SDK."""
+        fits = len(body) <= self._limit
+        call = read_message_call(body) if fits and _MCP_CALL not in body else None
+        if call is not None:  # nearly every body: no header of it is looked at
+            return self._league.answer(body, call)
+        hints = read_hints(headers)
+        answer = self._fast_path.answer(body, hints) if fits and hints.plain else None
+        if answer is not None:
+            return answer
+        if is_mcp(body, hints, self._league.tools):
+            return None
+        return self._league.answer(body, None) if fits else self._league.too_large()
+
+
+def is_mcp(body: bytes, hints: HeaderHints, own_tools: frozenset[str]) -> bool:
+    """Whether *body* is for the SDK; *own_tools* are the agent's tools that are not messages."""
+    try:
+        frame = _peek.decode(body)
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+        return hints.mcp  # each protocol has its own error for a broken body
+    method = frame.method
+    if isinstance(method, UnsetType):
+        return hints.mcp and frame.message_type is UNSET
+    if method in TOOLS or method in own_tools:
+        return False
+    return hints.mcp or "/" in method or method in _METHODS_WITHOUT_SLASH
+
+
+class Pages:
+    """Finds the page for a path: one of the *declared* pages, or one that every agent has."""
+
+    def __init__(self, agent: Agent, declared: Mapping[str, Page]) -> None:
+        pages: dict[str, Page] = {
+            "/": agent.about,
+            "/healthz": lambda: {"status": "ok"},
+            "/readyz": lambda: {"status": "ready"} if agent.is_ready() else NOT_READY,
+            V1_SCHEMAS_PATH: DIALECTS[V1].schemas,
+            **declared,
+        }
+        self._pages = [(compile_address(path), page) for path, page in pages.items()]
+
+    def find(self, path: str) -> Json | None:
+        """Return what the page at *path* shows, or None if there is none."""
+        for pattern, page in self._pages:
+            found = pattern.fullmatch(path.rstrip("/") or "/")
+            content = page(**found.groupdict()) if found else None
+            if content is not None:
+                return content
+        return find_contract(path)

@@ -1,0 +1,60 @@
+"""What an agent keeps in files that outlive its process: who it is, and the matches it has seen."""
+
+import os
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import TypeVar
+
+import msgspec
+from msgspec import Struct
+
+T = TypeVar("T")
+
+
+class Identity(Struct, frozen=True):
+    """Who an agent is in a league."""
+
+    agent_id: str
+    token: str
+    league_id: str | None = None
+
+
+def load_identity(path: Path) -> Identity | None:
+    """Return the identity saved at *path*, or None if there is none that can be read."""
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=Identity)
+    except (OSError, msgspec.DecodeError):
+        return None
+
+
+def save_identity(path: Path, identity: Identity) -> None:
+    """Save *identity* at *path*, completely or not at all; only its owner may read the token."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f"{path.name}.new")
+    with os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
+        file.write(msgspec.json.encode(identity))
+        file.flush()
+        os.fsync(file.fileno())
+    temporary.replace(path)
+
+
+class MatchHistory:
+    """A file with one line for each entry, which a restarted player reads again."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def write(self, entry: object) -> None:
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        with self._path.open("ab") as file:
+            # The first newline ends a line that was cut off, so that it does not spoil this one.
+            file.write(b"\n" + msgspec.json.encode(entry) + b"\n")
+
+    def read(self, kind: Callable[..., T]) -> list[T]:
+        """Return every line as a *kind*, without lines that were cut off or are something else."""
+        entries = []
+        for line in self._path.read_bytes().splitlines() if self._path.exists() else ():
+            with suppress(msgspec.DecodeError, TypeError):
+                entries.append(kind(*msgspec.json.decode(line, type=list[object])))
+        return entries

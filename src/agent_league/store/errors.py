@@ -1,0 +1,7 @@
+"""What can be wrong with a store."""
+
+from agent_league.protocol import LeagueError
+
+
+class StoreError(LeagueError):
+    """The store cannot be opened, or no longer be written; the text says what to do."""

@@ -1,0 +1,108 @@
+"""What every store can do; `sqlite` and `postgres` say how a database does it."""
+
+from abc import ABC, abstractmethod
+from collections.abc import AsyncIterator
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+from agent_league.store import schema
+from agent_league.store.codec import decode_row
+from agent_league.store.errors import StoreError
+from agent_league.store.log import StoredEvent
+from agent_league.store.writer import Writer
+
+Durability: TypeAlias = Literal["power", "process"]
+"""What is survived: the loss of power, or only the death of the process."""
+
+PAGE = 10_000
+
+
+class LeagueRow(NamedTuple):
+    """A league that a store holds."""
+
+    league_id: str
+    opened_at: str
+    settings: str
+    matches: int
+    ended: int
+    """1 when its season has ended and everybody was told, else 0."""
+
+
+class Store(ABC):
+    """Leagues, and what happened in each; every method may raise `StoreError`.
+
+    Each league has one writer at a time. A database has to do no more than the abstract methods.
+    """
+
+    def __init__(self) -> None:
+        self._writers: dict[str, Writer] = {}
+
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """Where it is, without any password."""
+
+    @abstractmethod
+    async def execute(self, sql: str, *parameters: Any) -> list[Any]:
+        """Execute one statement in a transaction of its own; return the rows it selects."""
+
+    @abstractmethod
+    async def start_writer(self, league_id: str) -> Writer:
+        """Lock the league for writing; the error says who holds the lock."""
+
+    async def close(self) -> None:
+        """Write what is waiting, and release every league."""
+        for writer in self._writers.values():
+            await writer.close()
+
+    async def open(self, league_id: str, opened_at: str, settings: str) -> Writer:
+        """Return the writer of a league, which is made if it is not there."""
+        writer = self._writers[league_id] = await self.start_writer(league_id)
+        await writer.write([(schema.INSERT_LEAGUE, (league_id, opened_at, settings))])
+        return writer
+
+    async def leagues(self) -> list[LeagueRow]:
+        """Return every league, the oldest first."""
+        return [LeagueRow(*row) for row in await self.execute(schema.SELECT_LEAGUES)]
+
+    async def settings(self, league_id: str) -> str:
+        """Return the settings that a league was opened with."""
+        for (settings,) in await self.execute(schema.SELECT_SETTINGS, league_id):
+            return str(settings)
+        raise StoreError(f"{self.name} holds no league {league_id!r}")
+
+    async def events(self, league_id: str, after: int = 0) -> AsyncIterator[list[StoredEvent]]:
+        """Yield what happened in a league, page by page, after event number *after*."""
+        while rows := await self.execute(schema.SELECT_EVENTS, league_id, after, PAGE):
+            if rows[-1][0] != after + len(rows):
+                await self._check_events(league_id, rows[-1][0])
+            yield [decode_row(*row) for row in rows]
+            after = rows[-1][0]
+
+    async def _check_events(self, league_id: str, last: int) -> None:
+        """Raise `StoreError` if an event up to number *last* is missing."""
+        for (there,) in await self.execute(schema.COUNT_EVENTS, league_id, last):
+            if there != last:
+                problem = f"{last - there} of the first {last} events of {league_id} are missing"
+                raise StoreError(f"{self.name} is damaged: {problem}")
+
+    async def transcript(self, league_id: str, match_id: str) -> str | None:
+        """Return the messages of a match as a JSON array, or None if they were not kept."""
+        for (body,) in await self.execute(schema.SELECT_TRANSCRIPT, league_id, match_id):
+            return str(body)
+        return None
+
+    async def snapshot(self, league_id: str) -> tuple[int, str] | None:
+        """Return the last snapshot of a league, after the number of its last event.
+
+        Raises `StoreError` if the store lacks an event that the snapshot counts.
+        """
+        for seq, body in await self.execute(schema.SELECT_SNAPSHOT, league_id):
+            await self._check_events(league_id, int(seq))
+            return int(seq), str(body)
+        return None
+
+    async def save_snapshot(self, league_id: str, seq: int, body: str) -> None:
+        """Keep a snapshot after the events in it; if that fails, events can still be written."""
+        if writer := self._writers.get(league_id):
+            await writer.keep()
+        await self.execute(schema.SAVE_SNAPSHOT, league_id, seq, body)

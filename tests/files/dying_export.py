@@ -1,0 +1,62 @@
+"""A program that dies while it writes the files of a league: `dying_export STORE ROOT POINT FILE`."""
+
+import asyncio
+import os
+import signal
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from agent_league.files import FileUpdater
+from agent_league.season.settings import LeagueSettings
+from store.books import opened
+from store.samples import LEAGUE
+
+POINTS = ("half written", "before it takes its place", "after it took its place")
+
+
+class Death:
+    """Comes at *point* of file number *file*."""
+
+    def __init__(self, point: str, file: int) -> None:
+        self._point, self._left = point, file
+        self._write: Callable[[Path, bytes], int] = Path.write_bytes
+        self._replace: Callable[[Path, Path], Path] = Path.replace
+
+    def write(self, path: Path, body: bytes) -> int:
+        self._left -= 1
+        self._come("half written", lambda: self._write(path, body[: len(body) // 2]))
+        return self._write(path, body)
+
+    def replace(self, path: Path, target: Path) -> Path:
+        self._come("before it takes its place")
+        replaced = self._replace(path, target)
+        self._come("after it took its place")
+        return replaced
+
+    def _come(self, point: str, last: Callable[[], object] = lambda: None) -> None:
+        if point == self._point and not self._left:
+            last()
+            os.kill(os.getpid(), signal.SIGKILL)
+
+
+async def main(address: str, root: str) -> None:
+    async with opened(address) as store:
+        settings = LeagueSettings(seed="s", league_id=LEAGUE)
+        await FileUpdater(settings, Path(root)).catch_up(store)
+
+
+def arm(death: Death) -> None:
+    def write(path: Path, body: bytes) -> int:
+        return death.write(path, body)
+
+    def replace(path: Path, target: Path) -> Path:
+        return death.replace(path, target)
+
+    Path.write_bytes = write  # type: ignore[method-assign,assignment]  # it acts like one
+    Path.replace = replace  # type: ignore[method-assign,assignment]  # the same
+
+
+if __name__ == "__main__":
+    arm(Death(sys.argv[3], int(sys.argv[4])))
+    asyncio.run(main(sys.argv[1], sys.argv[2]))

@@ -1,0 +1,162 @@
+"""Announcements come before invitations; who is out, suspended or walked over is told too."""
+
+import asyncio
+import logging
+from collections.abc import Awaitable
+
+import pytest
+
+from agent_league.http.exchange import Answer
+from agent_league.protocol import Role
+from agent_league.protocol.play import GameOver, Invitation
+from agent_league.protocol.rounds import RoundAnnouncement
+from agent_league.season.roster import Lifecycle
+from agent_league.serving.site import make_site
+from agent_league.store.events import AgentDisqualified, AgentSuspended, MatchEnded
+from league_box import Box, player_url, referee_meta, referee_url
+from scripted import Scripted, breaks, says, stays_silent, takes
+from timewarp import run
+
+JOIN, CHOOSE, OVER, ERROR = "GAME_INVITATION", "CHOOSE_PARITY_CALL", "GAME_OVER", "LEAGUE_ERROR"
+ANNOUNCEMENT, COMPLETED, END = "ROUND_ANNOUNCEMENT", "ROUND_COMPLETED", "LEAGUE_COMPLETED"
+TABLE = "LEAGUE_STANDINGS_UPDATE"
+FOUR = ["random", "frequency", "always_even", "alternating"]
+
+
+@pytest.mark.parametrize("seconds", [0.5, 3.0, 9.0])
+def test_an_invitation_waits_until_the_player_has_taken_the_announcement(seconds: float) -> None:
+    box = Box(FOUR, guests=2)
+    slow = [Scripted("?", {ANNOUNCEMENT: takes(seconds)}) for _ in range(2)]
+    for peer in slow:
+        box.guest(peer)
+    run(box.play())
+    for peer in slow:
+        announced = {c.message["round_id"]: c.at for c in peer.calls(ANNOUNCEMENT)}
+        for call in peer.calls(JOIN):
+            assert call.at >= announced[call.message["round_id"]] + seconds
+
+
+def test_a_player_that_does_not_take_announcements_delays_only_its_own_matches() -> None:
+    box = Box(FOUR, guests=2)
+    deaf = box.guest(Scripted("?", {ANNOUNCEMENT: stays_silent}))
+    box.guest(Scripted("?"))
+    run(box.play())
+    assert {event.termination for event in box.happened(MatchEnded)} == {"completed"}
+    for number in range(1, 5):
+        url = player_url(number)
+        announced = {e.message["round_id"]: e.at for e in box.sent(RoundAnnouncement, to=url)}
+        for sent in box.sent(Invitation, to=url):
+            other = sent.message["opponent_id"]
+            waited = sent.at - announced[sent.message["round_id"]]
+            assert waited <= 10 if other == deaf.name else waited < 1
+
+
+def test_a_disqualified_player_hears_how_the_league_goes_on_and_ends() -> None:
+    box = Box(FOUR, guests=1, disqualify=("unsupported_game",))
+    peer = Scripted("?", {JOIN: says(accept=False)})
+    guest = box.guest(peer)
+    run(box.play())
+    assert [event.agent_id for event in box.happened(AgentDisqualified)] == [guest.name]
+    (notices,) = peer.messages(ERROR)
+    assert "disqualified" in notices["detail"]
+    rounds = box.season.total_rounds
+    assert len(peer.calls(COMPLETED)) == rounds
+    assert len(peer.calls(ANNOUNCEMENT)) == rounds
+    assert peer.calls(TABLE)
+    assert len(peer.calls(END)) == 1
+
+
+def test_our_own_player_ends_with_its_league_though_it_is_disqualified() -> None:
+    async def main() -> None:
+        box = Box(FOUR, announcement_lead=5.0, disqualify=("crash",))
+        await box.open()
+        await box.fill()
+        season = asyncio.ensure_future(box.manager.run())
+        await asyncio.sleep(7)
+        box.manager.season_runner.discipline.disqualify("P04", "crash", "testing")
+        await season
+        assert box.season.roster["P04"].state is Lifecycle.DISQUALIFIED
+        assert box.players[3].over.is_set()
+        assert len(box.players[3].history) == 3
+        await box.close()
+
+    run(main())
+
+
+def test_the_players_of_a_walkover_are_told_its_result() -> None:
+    box = Box(FOUR, guests=1, disqualify=("unsupported_game",))
+    peer = Scripted("?", {JOIN: says(accept=False)})
+    guest = box.guest(peer)
+    run(box.play())
+    walkovers = [e for e in box.happened(MatchEnded) if e.referee_id == Role.LEAGUE]
+    assert len(walkovers) >= 2
+    for ended in walkovers:
+        (winner,) = set(ended.players) - {guest.name}
+        (sent,) = box.sent(GameOver, to=player_url(int(winner[1:])))[-1:]
+        over = [e.message for e in box.sent(GameOver) if e.message["match_id"] == ended.match_id]
+        assert len(over) == 2
+        assert {message["game_result"]["winner_player_id"] for message in over} == {winner}
+        assert sent.answer is not None
+    for player in box.players:
+        assert len(player.history) == box.season.row(player.name).played
+
+
+def test_a_suspended_player_hears_how_the_league_goes_on_and_ends() -> None:
+    peer = Scripted("?", {JOIN: breaks})
+
+    def answer(body: bytes) -> Answer | Awaitable[Answer]:
+        return Answer(503, b"") if b"league_probe" in body else peer(body)
+
+    async def main() -> Box:
+        box = Box(FOUR, guests=1, announcement_lead=5.0)
+        guest = box.guest(answer)
+        await box.open()
+        await box.fill()
+        peer.who = guest.name
+        season = asyncio.ensure_future(box.manager.run())
+        await peer.has_heard(ANNOUNCEMENT)
+        await box.manager.season_runner.liveness.suspend(box.season.roster[guest.name], "testing")
+        await season
+        await box.close()
+        return box
+
+    box = run(main())
+    assert len(box.happened(AgentSuspended)) == 1
+    (notices,) = peer.messages(ERROR)
+    assert notices["detail"].endswith("is suspended (testing) until it answers or registers again")
+    assert len(peer.calls(COMPLETED)) == box.season.total_rounds
+    assert peer.calls(TABLE)
+    assert len(peer.calls(END)) == 1
+
+
+def test_a_league_without_referees_says_so_and_goes_on_when_one_joins(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async def main() -> None:
+        box = Box(FOUR, announcement_lead=10.0)
+        await box.open()
+        await box.fill()
+        season = asyncio.ensure_future(box.manager.run())
+        await asyncio.sleep(5)
+        box.net.unhost(referee_url(1))
+        await asyncio.sleep(300)
+        assert box.season.roster["REF01"].state is Lifecycle.SUSPENDED
+        assert not season.done()
+        other = type(box.referees[0])(
+            "other",
+            box.net,
+            box.referees[0].league_url,
+            meta=referee_meta(referee_url(2)),
+            clock=box.referees[0].clock,
+        )
+        box.net.host(referee_url(2), make_site(other))
+        await other.register()
+        assert other.name == "REF02"
+        await season
+        await other.close()
+        await box.close()
+        assert {event.termination for event in box.happened(MatchEnded)} == {"completed"}
+
+    with caplog.at_level(logging.WARNING):
+        run(main())
+    assert sum("no referee is left" in message for message in caplog.messages) == 1
