@@ -1,7 +1,7 @@
 """An agent that joins a league: how it registers, and how it learns that the league is over."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 from urllib.parse import urlsplit
@@ -75,6 +75,8 @@ class Member(Agent):
         self.league_signs = False
         """Whether the league proves what it sends; then what is not proven is not believed."""
         self._tokens: list[str] = []
+        self._keys: list[str] = []
+        """The secrets that this agent shares with its league: the hashes of its tokens."""
         self._disbelieved: set[str] = set()
         self._renewal = asyncio.Lock()
         self.on_registered: Callable[[], None] = lambda: None
@@ -97,6 +99,7 @@ class Member(Agent):
     def token(self, token: str) -> None:
         """Use *token* from now on; what was signed with an earlier one is still believed."""
         self._tokens = [token, *(old for old in self._tokens if old != token)][:REMEMBERED_TOKENS]
+        self._keys = [tokens.hash_token(known) for known in self._tokens]
 
     def resume(self, agent_id: str, token: str) -> None:
         """Be the agent of an earlier run; until it has registered, nobody is believed without proof."""
@@ -108,13 +111,9 @@ class Member(Agent):
         given = token if isinstance(token, str) else ""
         return bool(given) and any(tokens.is_same_secret(given, own) for own in self._tokens)
 
-    def keys(self) -> Sequence[str]:
-        """Return the secrets that this agent shares with its league."""
-        return [tokens.hash_token(token) for token in self._tokens]
-
     def is_signed(self, signature: str | None, *parts: str) -> bool:
         """Whether the league has signed *parts* for this agent."""
-        return tokens.is_signed(signature, self.keys(), *parts)
+        return tokens.is_signed(signature, self._keys, *parts)
 
     def is_ready(self) -> bool:
         return self.token is not None

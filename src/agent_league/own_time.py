@@ -6,10 +6,10 @@ in the socket is looked at before its deadline counts.
 """
 
 import asyncio
+import threading
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from math import inf
-from weakref import WeakKeyDictionary
 
 TICK = 0.25
 """Seconds between two measurements, while somebody waits; a shorter delay may go unnoticed."""
@@ -22,13 +22,14 @@ class OwnClock:
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self._loop_time, self._call_at = loop.time, loop.call_at
+        self.is_running = loop.is_running
         self._lost = 0.0
         self._tick_due = inf
         self._waits = 0
 
     def time(self) -> float:
-        now = self._loop_time()
-        return now - self._lost - max(0.0, now - self._tick_due)
+        now, due = self._loop_time(), self._tick_due
+        return (now if now < due else due) - self._lost  # noqa: FURB136 - `min` takes three times as long
 
     def begin_wait(self) -> None:
         """Measure from now on how late the loop is, until `end_wait`."""
@@ -59,15 +60,20 @@ class OwnClock:
             self._schedule()
 
 
-_clocks: WeakKeyDictionary[asyncio.AbstractEventLoop, OwnClock] = WeakKeyDictionary()
+class _Latest(threading.local):
+    """The clock that this thread used last."""
+
+    clock: OwnClock | None = None
+
+
+_latest = _Latest()
 
 
 def own_clock() -> OwnClock:
     """Return the clock of the running event loop."""
-    loop = asyncio.get_running_loop()
-    clock = _clocks.get(loop)
-    if clock is None:
-        clock = _clocks[loop] = OwnClock(loop)
+    clock = _latest.clock
+    if clock is None or not clock.is_running():  # a thread runs one event loop at a time
+        clock = _latest.clock = OwnClock(asyncio.get_running_loop())
     return clock
 
 
@@ -89,17 +95,18 @@ class Deadline:
         self._clock = own_clock()
         self._expire = expire
         self._due = 0.0
-        self._timer_due = inf
         self._timer: asyncio.TimerHandle | None = None
+        self._timer_at = inf
+        self._timer_due = inf
+        """When the timer looks: on our own clock, which is never ahead of the event loop's."""
         self._is_extended = False
 
     def set(self, due: float) -> None:
         """Expire at *due*, a time on our own clock."""
         self._due = due
         self._is_extended = False
-        left = due - self._clock.time()
-        if self._loop.time() + left < self._timer_due:
-            self._start_timer(left)
+        if due < self._timer_due:
+            self._start_timer(due - self._clock.time())
 
     def cancel(self) -> None:
         if self._timer is not None:
@@ -108,11 +115,12 @@ class Deadline:
 
     def _start_timer(self, seconds: float) -> None:
         self.cancel()
-        self._timer_due = self._loop.time() + seconds
-        self._timer = self._loop.call_at(self._timer_due, self._check)
+        self._timer_at = self._loop.time() + seconds
+        self._timer_due = self._clock.time() + seconds
+        self._timer = self._loop.call_at(self._timer_at, self._check)
 
     def _check(self) -> None:
-        late = self._loop.time() - self._timer_due
+        late = self._loop.time() - self._timer_at
         self._timer, self._timer_due = None, inf
         left = self._due - self._clock.time()
         if left > 0:

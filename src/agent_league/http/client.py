@@ -63,7 +63,7 @@ class HttpClient:
         """Return the answer to *body*, or raise `NoAnswerError` within so many seconds."""
         target = parse_url(url)
         data = b"%b%d\r\n\r\n%b" % (target.post, len(body), body)
-        return self._call(target, self._make_request(data, within))
+        return self._call(target, data, within)
 
     async def exchange(self, url: str, http_request: HttpRequest, within: float) -> Response:
         """Return the response to *http_request*, or raise `NoAnswerError` within so many seconds.
@@ -72,20 +72,19 @@ class HttpClient:
         """
         target, headers = parse_url(url), dict[str, str]()
         data, is_answer = encode_request(target, http_request), http_request.is_answer
-        request = self._make_request(data, within, headers=headers, is_answer=is_answer)
-        answer = await self._call(target, request)
+        answer = await self._call(target, data, within, headers=headers, is_answer=is_answer)
         return Response(answer.status, answer.body, headers)
 
     def get(self, url: str, within: float) -> Awaitable[Answer]:
         """Return what is at *url*, or raise `NoAnswerError` within so many seconds."""
         target = parse_url(url)
-        return self._call(target, self._make_request(target.get, within))
+        return self._call(target, target.get, within)
 
     async def reaches(self, url: str, within: float) -> bool:
         """Whether something that speaks HTTP answers at *url*, whatever it answers."""
         try:
             target = parse_url(url)
-            await self._call(target, self._make_request(target.get, within, only_status=True))
+            await self._call(target, target.get, within, only_status=True)
         except NoAnswerError:
             return False
         return True
@@ -93,7 +92,8 @@ class HttpClient:
     async def listens(self, url: str, within: float) -> bool:
         """Whether a connection can be made to *url*, even if nobody answers on it yet."""
         try:
-            connection = await self._connect(parse_url(url), self._make_request(b"", within))
+            request = RawRequest(b"", within, own_time() + within)
+            connection = await self._connect(parse_url(url), request)
         except NoAnswerError as error:
             return isinstance(error, LateError)
         connection.abort()
@@ -112,32 +112,27 @@ class HttpClient:
             # uvloop does not call `connection_lost` if the attempt to connect was cancelled.
             await asyncio.wait(lost, timeout=_CLOSE_TIMEOUT)
 
-    def _make_request(self, data: bytes, within: float, **wanted: Any) -> RawRequest:
-        return RawRequest(data, within, own_time() + within, **wanted)
-
-    async def _call(self, target: Target, request: RawRequest) -> Answer:
+    async def _call(self, target: Target, data: bytes, within: float, **wanted: Any) -> Answer:
         clock = own_clock()
+        request = RawRequest(data, within, clock.time() + within, **wanted)
+        idle, answer = self._take_idle(target.origin), None
         clock.begin_wait()
         try:
-            answer = await self._ask(target, request)
+            while answer is None:
+                connection = idle or await self._connect(target, request)
+                try:
+                    answer = await connection.ask(request)
+                except StaleError:
+                    # The peer closed the connection just as we used it again. That is no failure
+                    # of the peer, so the request goes out once more, on a new connection.
+                    if self._closed:
+                        raise
+                finally:
+                    self._put_back(connection, target.origin)
+                idle = None
         finally:
             clock.end_wait()
         return answer if request.only_status else check_answer(answer, target.name)
-
-    async def _ask(self, target: Target, request: RawRequest) -> Answer:
-        idle = self._take_idle(target.origin)
-        while True:
-            connection = idle or await self._connect(target, request)
-            try:
-                return await connection.ask(request)
-            except StaleError:
-                # The peer closed the connection just as we used it again. That is no failure of
-                # the peer, so the request goes out once more, on a new connection.
-                if self._closed:
-                    raise
-            finally:
-                self._put_back(connection, target.origin)
-            idle = None
 
     def _take_idle(self, origin: Origin) -> Connection | None:
         idle = self._idle.get(origin)

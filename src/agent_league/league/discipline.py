@@ -1,8 +1,7 @@
 """What the league does about violations: it records each, and disqualifies players for some."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping
 
 from agent_league.agent import log
 from agent_league.league.context import Context
@@ -46,14 +45,9 @@ class Discipline:
         self._season = context.season
         context.events.when_kept(MatchEnded, self._on_match_ended)
 
-    @contextmanager
-    def watch(self, entry: Entry, match_id: str | None = None) -> Iterator[Ledger]:
-        """Give the ledger for messages to *entry*; record its deviations afterwards."""
-        ledger = Ledger(entry.agent_id, strict=self._season.settings.strict)
-        try:
-            yield ledger
-        finally:
-            self.note(entry.agent_id, ledger.deviations.values(), match_id)
+    def open_ledger(self, entry: Entry) -> Ledger:
+        """Return a ledger for messages to *entry*; `note` records what is written there."""
+        return Ledger(entry.agent_id, strict=self._season.settings.strict)
 
     def note(
         self, agent_id: str, deviations: Iterable[Deviation], match_id: str | None = None

@@ -13,7 +13,7 @@ from agent_league.league.discipline import Discipline
 from agent_league.league.liveness import Liveness
 from agent_league.league.orders import OrderWriter
 from agent_league.league.referee_pool import PullQueue, RefereePool
-from agent_league.own_time import own_time, timeout_at
+from agent_league.own_time import Deadline, own_clock, own_time
 from agent_league.protocol import ErrorCode, Role, tokens
 from agent_league.protocol.deviations import Deviation
 from agent_league.protocol.failures import NoAnswerError, RefusedError
@@ -238,14 +238,21 @@ class Dispatcher:
         match = assignment.match
         if match.match_id in self._season.by_hand:  # a person may take as long as it likes
             return await assignment.outcome
-        try:
-            lease = self._settings.lease(guests=self._order_writer.has_guests(match))
-            async with timeout_at(own_time() + lease):
+        lease = self._settings.lease(guests=self._order_writer.has_guests(match))
+        deadline = Deadline(lambda: self._context.spawn(self._end_lease(assignment)))
+        deadline.set(own_time() + lease)
+        with own_clock().measured():
+            try:
                 return await assignment.outcome
-        except TimeoutError:
-            referee = self._season.roster[assignment.referee_id]
-            await self._liveness.suspend(referee, f"{match.match_id} was not reported in time")
-            return False
+            finally:
+                deadline.cancel()
+
+    async def _end_lease(self, assignment: Assignment) -> None:
+        """Suspend a referee that has not reported a match in time; the match is lost."""
+        referee = self._season.roster[assignment.referee_id]
+        why = f"{assignment.match.match_id} was not reported in time"
+        await self._liveness.suspend(referee, why)
+        assignment.settle(ended=False)
 
     async def _retry_order_forms(self, assignment: Assignment) -> bool:
         """Send the order again, in another form each time, until the referee acts on it."""
@@ -324,8 +331,11 @@ class Dispatcher:
 
     async def _ask(self, assignment: Assignment, referee: Entry, key: str) -> MatchAccepted:
         order = self._order_writer.write(assignment.match, assignment.ticket, key)
-        with self._discipline.watch(referee, order.match_id) as ledger:
+        ledger = self._discipline.open_ledger(referee)
+        try:
             return await self._context.line(referee).ask(order, ledger=ledger)
+        finally:
+            self._discipline.note(referee.agent_id, ledger.deviations.values(), order.match_id)
 
     def _session(self, referee_id: str) -> PeerSession:
         return self._context.line(self._season.roster[referee_id]).session

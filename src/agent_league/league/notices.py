@@ -196,12 +196,14 @@ class Broadcaster:
             with suppress(NoAnswerError):
                 await self._line(entry).send(signed)
             return
+        ledger = self._discipline.open_ledger(entry)
         try:
-            with self._discipline.watch(entry) as ledger:
-                await self._line(entry).send(signed, ledger=ledger)
+            await self._line(entry).send(signed, ledger=ledger)
         except NoAnswerError as error:
             log.warning("%s did not take a notice: %s", entry.agent_id, error)
             self._liveness.note_untaken_notice(entry)
+        finally:
+            self._discipline.note(entry.agent_id, ledger.deviations.values())
 
 
 class TableUpdates:

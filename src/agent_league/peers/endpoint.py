@@ -62,11 +62,15 @@ class Endpoint:
         message: Message = call.params
         read = self._special.get(type(message))
         try:
-            if read is None:
-                return self._make_answer(call, self._handle(message))
-            return self._make_answer(call, self._handle_received(read(message, self._receiver)))
+            if read is not None:
+                received = read(message, self._receiver)
+                return self._make_answer(call, self._handle_received(received))
+            result = self._handle(message)
         except ProtocolError as error:
             return self._make_refusal(call, error)
+        if isinstance(result, Struct):  # as nearly always
+            return Answer(200, encode_result(call.id, _encode(result)))
+        return self._make_answer(call, result)
 
     def too_large(self) -> Answer:
         """Return the answer to a body that was too long to be read."""

@@ -28,6 +28,8 @@ class RefereeCheck:
 
     def __init__(self, member: Member) -> None:
         self._member = member
+        self._signed: dict[tuple[str, str, str], None] = {}
+        """The matches, conversations and tickets that were found to be signed by the league."""
         self._believed: dict[Shown, None] = {}
         self._invited: dict[tuple[str, str], None] = {}
         """The matches and the referees that invited to them, in a league that gives no tickets."""
@@ -53,14 +55,22 @@ class RefereeCheck:
 
     def _is_believed(self, message: Message) -> bool:
         member, match_id = self._member, message.match_id or ""
-        ticket, conversation = message.auth_token, message.conversation_id
-        if member.is_signed(ticket, match_id, conversation, member.name):
+        if self._has_ticket(match_id, message.conversation_id, message.auth_token or ""):
             return True
         if member.league_signs:
             return (match_id, message.sender, message.auth_token) in self._believed
         if isinstance(message, Invitation):
             _remember(self._invited, (match_id, message.sender))
         return match_id in self._announced or (match_id, message.sender) in self._invited
+
+    def _has_ticket(self, match_id: str, conversation: str, ticket: str) -> bool:
+        shown = match_id, conversation, ticket
+        if shown in self._signed:  # each match shows its ticket several times
+            return True
+        is_signed = self._member.is_signed(ticket, match_id, conversation, self._member.name)
+        if is_signed:
+            _remember(self._signed, shown)
+        return is_signed
 
     async def _handle_if_confirmed(self, message: Message, handler: Handler) -> Result:
         claim = _read_claim(message)

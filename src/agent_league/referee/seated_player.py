@@ -121,37 +121,41 @@ class SeatedPlayer:
     async def _ask_within_window(self, request: Request[Reply], judge: Callable[[Reply], T]) -> T:
         """Ask until a valid answer comes or the window closes; note how late we were ourselves."""
         window = getattr(self._order.patience, request.route.wait)
-        asked_at = asyncio.get_running_loop().time()
-        try:
-            return await self._ask_until(own_time() + window, request, judge)
-        finally:
-            late = asyncio.get_running_loop().time() - asked_at - window
-            if late > TOLERANCE:
-                self.lag_ms += round(1000 * late)
-
-    async def _ask_until(
-        self, closes: float, request: Request[Reply], judge: Callable[[Reply], T]
-    ) -> T:
-        """Ask until a valid answer comes; an invalid choice may be corrected until *closes*."""
+        now = asyncio.get_running_loop().time
+        asked_at, closes, left = now(), own_time() + window, window
         last_error: NoAnswerError | None = None
-        for tries in count(1):
-            try:
-                left = max(0.0, closes - own_time())
-                return judge(await self._line.ask(request, left, self._witness, self.ledger))
-            except LateError as late:
-                raise last_error or late from None
-            except (NonsenseError, RefusedError) as error:
-                last_error = error
-            attempts = self._order.retry.attempts
-            may_correct = attempts > 1 and last_error.code in BAD_MOVES
-            if tries >= attempts and not may_correct:
-                raise last_error
-            await self._correct(request, last_error, tries, closes - own_time())
-            if tries > 1:
-                await asyncio.sleep(compute_pause(tries - 1, closes - own_time()))
-            if own_time() >= closes:
-                raise last_error
-        raise AssertionError("count() does not end")
+        try:
+            for tries in count(1):
+                try:
+                    return judge(await self._line.ask(request, left, self._witness, self.ledger))
+                except LateError as late:
+                    raise last_error or late from None
+                except (NonsenseError, RefusedError) as error:
+                    last_error = error
+                await self._prepare_correction(request, last_error, tries, closes)
+                left = closes - own_time()
+                if left <= 0:
+                    raise last_error
+            raise AssertionError("count() does not end")
+        finally:
+            late_by = now() - asked_at - window
+            if late_by > TOLERANCE:
+                self.lag_ms += round(1000 * late_by)
+
+    async def _prepare_correction(
+        self, request: Request[Reply], error: NoAnswerError, tries: int, closes: float
+    ) -> None:
+        """Tell the player what was wrong, and wait a moment; or raise *error* if it is final.
+
+        An invalid choice may be corrected until the window closes, anything else only a few times.
+        """
+        attempts = self._order.retry.attempts
+        may_correct = attempts > 1 and error.code in BAD_MOVES
+        if tries >= attempts and not may_correct:
+            raise error
+        await self._correct(request, error, tries, closes - own_time())
+        if tries > 1:
+            await asyncio.sleep(compute_pause(tries - 1, closes - own_time()))
 
     def _warn(
         self, request: Request[Reply], attempt: int, error: NoAnswerError, wait: float
