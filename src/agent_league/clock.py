@@ -2,11 +2,14 @@
 
 from collections.abc import Callable
 from datetime import UTC, datetime
+from functools import lru_cache
+from math import ceil
 from typing import TypeAlias
 
 Clock: TypeAlias = Callable[[], datetime]
 """Returns the present moment, in UTC."""
 
+_TO_SECONDS = len("2025-01-15T10:30:00")
 _TO_MILLISECONDS = len("2025-01-15T10:30:00.123")
 
 
@@ -15,6 +18,21 @@ def system_clock() -> datetime:
 
 
 def format_time(moment: datetime) -> str:
-    """Return *moment* as the protocol writes it: `2025-01-15T10:30:00.123Z`."""
+    """Return *moment* as the protocol writes it: `2025-01-15T10:30:00Z`."""
+    return _format_second(int(moment.timestamp()))
+
+
+def format_deadline(moment: datetime) -> str:
+    """Return *moment* as the protocol writes it, rounded up: no deadline is shorter than promised."""
+    return _format_second(ceil(moment.timestamp()))
+
+
+def format_exact_time(moment: datetime) -> str:
+    """Return *moment* as our own records have it: `2025-01-15T10:30:00.123Z`."""
     # Cut where the offset begins: a moment in UTC has none to speak of.
     return moment.isoformat("T", "milliseconds")[:_TO_MILLISECONDS] + "Z"
+
+
+@lru_cache(maxsize=64)  # many messages are written in one second
+def _format_second(timestamp: int) -> str:
+    return datetime.fromtimestamp(timestamp, UTC).isoformat()[:_TO_SECONDS] + "Z"

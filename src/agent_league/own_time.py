@@ -90,7 +90,7 @@ class Deadline:
     handled first.
     """
 
-    def __init__(self, expire: Callable[[], None]) -> None:
+    def __init__(self, expire: Callable[[], object]) -> None:
         self._loop = asyncio.get_running_loop()
         self._clock = own_clock()
         self._expire = expire

@@ -26,6 +26,7 @@ from timewarp import now, run
 URL = "http://p01/mcp"
 INVITATION: Any = SAMPLES["GAME_INVITATION"]
 CALL: Any = SAMPLES["CHOOSE_PARITY_CALL"]
+ANNOUNCEMENT: Any = SAMPLES["ROUND_ANNOUNCEMENT"]
 ACK = msgspec.to_builtins(SAMPLES["GAME_JOIN_ACK"])
 MOVE = msgspec.to_builtins(SAMPLES["CHOOSE_PARITY_RESPONSE"])
 ME = ACK["player_id"]
@@ -206,21 +207,20 @@ def test_a_peer_that_is_down_is_not_told_in_other_ways() -> None:
 
 def test_a_peer_that_refuses_right_messages_is_written_to_plainly_from_then_on() -> None:
     def says(frame: Json) -> Json:
-        if "." in frame["params"]["timestamp"]:
-            error = {"code": -32602, "message": "bad timestamp"}
+        if frame["params"]["sender"] == "league_manager":
+            error = {"code": -32602, "message": "bad sender"}
             return {"jsonrpc": "2.0", "error": error, "id": frame["id"]}
-        return right(ACK)(frame)
+        return {"jsonrpc": "2.0", "result": {"status": "ok"}, "id": frame["id"]}
 
     async def main() -> None:
-        await line.ask(invitation, ledger=ledger)
-        await line.ask(invitation, ledger=ledger)
+        await line.tell(ANNOUNCEMENT, ledger=ledger)
+        await line.tell(ANNOUNCEMENT, ledger=ledger)
 
-    invitation = msgspec.structs.replace(INVITATION, timestamp="2025-01-15T10:30:00.250Z")
     peer, ledger = Peer(says), Ledger(ME)
     line = peer.line()
     run(main())
-    times = [frame["params"]["timestamp"][19:] for frame in peer.received]
-    assert times == [".250Z", "Z", "Z"]
+    senders = [frame["params"]["sender"] for frame in peer.received]
+    assert senders == ["league_manager", "league_manager:LM01", "league_manager:LM01"]
     assert set(ledger.deviations) == {"right-refused"}
 
 

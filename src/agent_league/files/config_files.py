@@ -8,7 +8,7 @@ from typing import TypeVar
 import msgspec
 from msgspec import UNSET
 
-from agent_league.clock import Clock, format_time, system_clock
+from agent_league.clock import Clock, format_exact_time, system_clock
 from agent_league.files import config_models as models
 from agent_league.files.config_models import GamesRegistry, LeagueConfig, SystemConfig
 from agent_league.files.layout import Layout
@@ -170,7 +170,7 @@ def init(root: Path, league_id: str, clock: Clock = system_clock) -> list[Path]:
 
     A file that exists is left as it is. Raises `ConfigError` where a file cannot be written.
     """
-    layout, at = Layout(root), format_time(clock())
+    layout, at = Layout(root), format_exact_time(clock())
     league = LeagueConfig(league_id=league_id, created_at=at)
     if league_id != DEFAULT_LEAGUE:
         league = msgspec.structs.replace(league, display_name=_title(league_id))

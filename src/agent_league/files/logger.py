@@ -14,7 +14,7 @@ from typing import BinaryIO, Final, Self
 import msgspec
 
 from agent_league.agent_log import AgentLog
-from agent_league.clock import Clock, format_time, system_clock
+from agent_league.clock import Clock, format_exact_time, system_clock
 from agent_league.files.layout import validate_id
 from agent_league.files.reading import ConfigError
 from agent_league.printable import make_printable
@@ -131,7 +131,7 @@ class JsonLogger:
 
     def _encode_entry(self, event_type: str, level: str, details: dict[str, Json]) -> bytes:
         header = {
-            "timestamp": format_time(self._clock()),
+            "timestamp": format_exact_time(self._clock()),
             "component": self.component,
             "event_type": event_type,
             "level": level,

@@ -7,7 +7,7 @@ from typing import Literal
 
 import msgspec
 
-from agent_league.clock import format_time
+from agent_league.clock import format_deadline
 from agent_league.guests import forms
 from agent_league.guests.guest import Guest
 from agent_league.guests.mailbox import OpenTurn
@@ -31,7 +31,7 @@ def your_turn(guest: Guest, open_turn: OpenTurn, season: Season, now: datetime) 
     request: dict[str, Json] = msgspec.to_builtins(open_turn.call)
     return forms.YourTurn(
         turn_id=open_turn.turn_id,
-        deadline=format_time(deadline),
+        deadline=format_deadline(deadline),
         seconds_left=round((deadline - now).total_seconds(), 1),
         legal_moves=list(turn.legal),
         request={key: value for key, value in request.items() if key not in HIDDEN_FIELDS},

@@ -9,6 +9,7 @@ from typing import TypeAlias, cast
 import msgspec
 
 from agent_league.agent import log
+from agent_league.clock import format_exact_time
 from agent_league.guests import answers, forms
 from agent_league.guests.guest import Guest, GuestWire
 from agent_league.http.site import MCP, Site
@@ -193,7 +194,7 @@ class GuestDesk:
         endpoint = self._make_endpoint(entry.endpoint[entry.endpoint.rindex(GUEST_PATH) :])
         if endpoint != entry.endpoint:
             token = next(token for token in reversed(entry.tokens) if token.proven)
-            changes = {"at": self._manager.now(), "endpoint": endpoint}
+            changes = {"at": format_exact_time(self._manager.clock()), "endpoint": endpoint}
             secret = {"token_hash": token.hash, "expires": token.expires}
             event = msgspec.convert({**vars(entry), **changes, **secret}, AgentRegistered)
             await self._manager.events.append(event)

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import NamedTuple
 
 import msgspec
@@ -74,7 +74,8 @@ def _find_responder(site: Site, head: Head) -> Responder:
     if head.path != MCP:
         return lambda body: _show_page(site, head)
     if head.method == "POST":
-        return partial(site.answer, headers=head.headers)
+        answer, headers = site.answer, head.headers
+        return lambda body: answer(body, headers)
     return lambda body: None if _may_stream(site, head) else _make_not_allowed("POST")
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, TypeAlias
 
-from agent_league.clock import format_time
+from agent_league.clock import format_exact_time
 from agent_league.protocol import ErrorCode, Role, fields, tokens
 from agent_league.protocol.registration import (
     PlayerMeta,
@@ -68,10 +68,10 @@ def judge(
     agent_id = entry.agent_id if entry else roster.free_id(role, application.sender)
     token = tokens.new_token(agent_id)
     issued: dict[str, Any] = {
-        "at": format_time(now),
+        "at": format_exact_time(now),
         "agent_id": agent_id,
         "token_hash": tokens.hash_token(token),
-        "expires": format_time(now + timedelta(hours=settings.token_hours)),
+        "expires": format_exact_time(now + timedelta(hours=settings.token_hours)),
     }
     # Only an agent that has proved who it is may change its endpoint.
     if entry and (not proven or entry.endpoint == meta.contact_endpoint):

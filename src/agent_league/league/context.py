@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
-from agent_league.clock import Clock, format_time
+from agent_league.clock import Clock, format_exact_time
 from agent_league.dialects.dialect import Peer
 from agent_league.peers.line import Line, Peers
 from agent_league.protocol import Envelope, Message, name
@@ -30,7 +30,7 @@ class Context:
     """Runs a coroutine in the background, until the league is closed."""
 
     def now(self) -> str:
-        return format_time(self.clock())
+        return format_exact_time(self.clock())
 
     def authenticate(self, message: Message) -> Entry:
         """Return the agent that sent *message*, or raise `ProtocolError`."""
@@ -49,7 +49,7 @@ class Context:
             at=self.now(),
             agent_id=holder[0].agent_id,
             token_hash=holder[1].hash,
-            expires=format_time(now + lifetime),
+            expires=format_exact_time(now + lifetime),
         )
         self.events.note(event)
 

@@ -142,7 +142,7 @@ class LeagueManager(Agent):
         if store is not None:
             await self._stored_season.open(store)
         event = SeasonOpened(
-            at=self.now(),
+            at=self._context.now(),
             league_id=self.settings.league_id,
             game_type=self.settings.game_type,
             seed=self.settings.seed,

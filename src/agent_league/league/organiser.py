@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import timedelta
 from typing import TypeAlias
 
-from agent_league.clock import format_time
+from agent_league.clock import format_exact_time
 from agent_league.league.context import Context
 from agent_league.league.organiser_tools import CARDS, MAX_TEXT
 from agent_league.league.season_runner import SeasonRunner, sort_for_draw
@@ -213,7 +213,7 @@ class Organiser:
             at=self._now(),
             agent_id=agent_id,
             token_hash=tokens.hash_token(token),
-            expires=format_time(self._clock() + lifetime),
+            expires=format_exact_time(self._clock() + lifetime),
         )
         await self._events.append(event)
         return {"agent_id": agent_id, "auth_token": token, "expires": event.expires}

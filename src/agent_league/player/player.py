@@ -117,7 +117,7 @@ class Player(Member):
     def decide(self, call: MoveCall, turn: Turn) -> Json | Awaitable[Json]:
         """Return the move to make, or an awaitable of it."""
         left = (turn.deadline - self.clock()).total_seconds()
-        budget = THINKING_SHARE * (left if left > 0 else self.patience.move)
+        budget = THINKING_SHARE * estimate_time_left(left, self.patience.move)
         return self.decision.decide(turn, budget)
 
     def on_announcement(self, notice: rounds.RoundAnnouncement) -> Acknowledgement:
@@ -142,3 +142,14 @@ class Player(Member):
     def on_standings_update(self, update: rounds.StandingsUpdate) -> Acknowledgement:
         self.standings = update.standings
         return Acknowledgement()
+
+
+def estimate_time_left(left: float, window: float) -> float:
+    """Return how many of the seconds *left* until a deadline there are for sure.
+
+    Deadlines are rounded up to a whole second. A player whose clock is wrong, or that is asked
+    right at the beginning, has the whole *window* that its league gives.
+    """
+    if left <= 0 or window <= left < window + 1:
+        return window
+    return max(left - 1, left / 2)

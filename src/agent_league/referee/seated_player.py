@@ -9,7 +9,7 @@ from random import Random
 from typing import Any, TypeVar
 
 from agent_league.agent import Agent
-from agent_league.clock import format_time
+from agent_league.clock import format_deadline
 from agent_league.dialects.dialect import Peer
 from agent_league.game import AnyGame, IllegalMoveError
 from agent_league.own_time import TOLERANCE, own_time
@@ -161,7 +161,7 @@ class SeatedPlayer:
         self, request: Request[Reply], attempt: int, error: NoAnswerError, wait: float
     ) -> None:
         """Tell the player, without waiting for it, that it did not answer and when we ask again."""
-        next_retry = format_time(self._referee.clock() + timedelta(seconds=wait))
+        next_retry = format_deadline(self._referee.clock() + timedelta(seconds=wait))
         warning = self._make_error(request, error, attempt, next_retry_at=next_retry)
         self._referee.spawn(self.tell(warning))
 
@@ -209,7 +209,7 @@ class SeatedPlayer:
             **self.envelope(),
             "player_id": self.player_id,
             "game_type": self._order.game_type,
-            "deadline": format_time(self._referee.clock() + window),
+            "deadline": format_deadline(self._referee.clock() + window),
             "context": play.MoveContext(
                 opponent_id=self._opponent.player_id,
                 round_id=self._order.round_id,

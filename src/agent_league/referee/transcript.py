@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 import msgspec
 from msgspec import Raw
 
-from agent_league.clock import Clock, format_time
+from agent_league.clock import Clock, format_exact_time
 from agent_league.protocol.failures import NoAnswerError
 
 MAX_PART_BYTES = 8_000
@@ -29,7 +29,7 @@ class Transcript:
         if len(body) > MAX_ENTRY_BYTES:  # a long message must not keep a match from being reported
             shown = body[:EXCERPT_BYTES].decode(errors="replace")
             key, body = b"cut", msgspec.json.encode(f"{shown}... ({len(body)} bytes)")
-        at = format_time(self._clock()).encode()
+        at = format_exact_time(self._clock()).encode()
         self._entries.append(b'{"at":"%b",%b,"%b":%b}' % (at, route, key, body))
 
     def parts(self) -> Sequence[list[Raw]]:

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import msgspec
 
-from agent_league.clock import format_time
+from agent_league.clock import format_deadline
 from agent_league.dialects.dialect import Reader, Received, Receiver
 from agent_league.dialects.v1 import messages as v1
 from agent_league.dialects.v1 import names
@@ -107,7 +107,7 @@ class V1Reader(Reader):
             "message_type": "CHOOSE_PARITY_CALL" if game == v1.GAME else "GAME_MOVE_CALL",
             "player_id": me,
             "game_type": game,
-            "deadline": format_time(parse_time(now) + window),
+            "deadline": format_deadline(parse_time(now) + window),
         }
         if invited:
             opponent = names.to_v2_player(invited.opponent_id)

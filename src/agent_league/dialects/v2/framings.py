@@ -18,7 +18,6 @@ from agent_league.protocol.requirements import rules
 from agent_league.vocabulary import Json
 
 _encode = msgspec.json.Encoder().encode
-_FRACTION = re.compile(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)\.\d+(Z|\+00:00)")
 _EXTENSION_FIELDS: Mapping[type[Message], frozenset[str]] = {
     LeagueErrorMessage: frozenset({"error_name", "detail", "retryable"}),
     GameErrorMessage: frozenset({"error_name", "detail", "retryable", "context"}),
@@ -28,13 +27,13 @@ _EXTENSION_FIELDS: Mapping[type[Message], frozenset[str]] = {
 
 
 def write_plain(kind: type[Message], body: bytes) -> bytes:
-    """Return a message like the examples: whole seconds, `league_manager:LM01`, no field of ours."""
+    """Return a message like the examples: `league_manager:LM01`, no field of ours."""
     fields = msgspec.json.decode(body)
     if fields.get("sender") == Role.LEAGUE:
         fields["sender"] = f"{Role.LEAGUE}:LM01"
     for key in _EXTENSION_FIELDS.get(kind, ()):
         fields.pop(key, None)
-    return _encode(_map_texts(fields, lambda text: _FRACTION.sub(r"\1Z", text)))
+    return _encode(fields)
 
 
 def swap_ids(one: str, other: str, body: bytes) -> bytes:

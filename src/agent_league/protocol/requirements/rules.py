@@ -83,8 +83,8 @@ BARE_ONLY = define("""bare-only | 001 Transport Layer
     an agent understands a message in its JSON-RPC frame
     fix: Read the message from params of the frame.""")
 RIGHT_REFUSED = define("""right-refused | 003 14.5
-    an agent accepts every valid message: fractions of a second, league_manager, unknown fields
-    fix: Ignore fields that you do not know, and read times with a library.""")
+    an agent accepts every valid message: league_manager as the sender, fields that it does not know
+    fix: Ignore fields that you do not know; the league manager has no number in its name.""")
 RATE_LIMIT = define("""rate-limit | 003 14.2 | E027
     an agent answers every call of a match
     fix: Do not count the calls of your own matches towards your rate limit.""")
