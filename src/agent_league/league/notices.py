@@ -203,7 +203,8 @@ class Broadcaster:
             log.warning("%s did not take a notice: %s", entry.agent_id, error)
             self._liveness.note_untaken_notice(entry)
         finally:
-            self._discipline.note(entry.agent_id, ledger.deviations.values())
+            if ledger.deviations:
+                self._discipline.note(entry.agent_id, ledger.deviations.values())
 
 
 class TableUpdates:

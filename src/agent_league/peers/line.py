@@ -64,14 +64,13 @@ class Line:
 
         Deviations of the reply go into the *ledger*; without one, the reply may not deviate.
         """
-        outgoing = encode_message(request)
+        outgoing, wait = encode_message(request), self._wait(type(request), within)
         if ledger.strict or request.match_id is None:
-            result = await self.send(outgoing, within, observer, ledger)
+            result = await self.send(outgoing, wait, observer, ledger)
             return self._check_reply(request, self._read_reply(request, result, ledger), ledger)
         waiting = self._open_requests[request.match_id, request.reply]
         future: asyncio.Future[Message] = asyncio.get_running_loop().create_future()
         waiting.append(future)
-        wait = self._wait(type(request), within)
         ends = own_time() + wait
         try:
             result = await self.send(outgoing, wait, observer, ledger)
@@ -119,7 +118,8 @@ class Line:
         if observer is not None:
             observer.record_sent(outgoing.body)
         try:
-            result = await self.session.send(outgoing, self._wait(outgoing.kind, within), ledger)
+            wait = within if within is not None else self._wait(outgoing.kind, None)
+            result = await self.session.send(outgoing, wait, ledger)
         except NoAnswerError as error:
             self._record_failure(error, observer)
             raise

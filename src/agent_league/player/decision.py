@@ -9,6 +9,7 @@ from functools import partial
 from random import Random
 
 from agent_league.agent_log import log
+from agent_league.chance import make_rng
 from agent_league.player.brain import Brain, describe_failure
 from agent_league.player.sensors import FinishedMatch, Turn
 from agent_league.protocol import LeagueError
@@ -53,7 +54,7 @@ class DecisionModel:
         return self._decide_carefully(situation, budget)
 
     def _make_situation(self, turn: Turn) -> Situation:
-        rng = Random(f"{self._seed}|{turn.match_id}") if self._seed is not None else Random()
+        rng = Random() if self._seed is None else make_rng(self._seed, turn.match_id)
         return Situation(
             view=turn.view,
             legal=turn.legal,

@@ -35,14 +35,14 @@ def is_same_secret(one: str, other: str) -> bool:
 
 def sign_for_any(keys: Iterable[str], *parts: str) -> str:
     """Return one text that proves *parts* to whoever holds any of *keys*."""
-    return ".".join(sign_ticket(key, *parts) for key in keys)
+    return ".".join([sign_ticket(key, *parts) for key in keys])
 
 
 def is_signed(signature: str | None, keys: Iterable[str], *parts: str) -> bool:
     """Whether *signature* proves *parts* to the holder of *keys*."""
     proofs = (signature or "").split(".", MAX_PROOFS)[:MAX_PROOFS]
     expected = [sign_ticket(key, *parts) for key in keys]
-    return any(is_same_secret(proof, own) for own in expected for proof in proofs)
+    return any([is_same_secret(proof, own) for own in expected for proof in proofs])
 
 
 def sign_ticket(key: str, *parts: str) -> str:

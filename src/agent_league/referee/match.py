@@ -3,12 +3,12 @@
 import asyncio
 from collections.abc import Sequence
 from enum import StrEnum
-from random import Random
 from typing import Any
 
 from msgspec.structs import replace
 
 from agent_league.agent import Agent, run_together
+from agent_league.chance import make_rng
 from agent_league.game import AnyGame, RulesError
 from agent_league.protocol.play import StartMatch
 from agent_league.protocol.results import MatchResult, Termination
@@ -47,7 +47,7 @@ class Match:
         """Whether its result is being announced and cannot change any more."""
         self.forfeits: dict[Seat, Termination] = {}
         self._game = game
-        self._rng = Random(order.seed)
+        self._rng = make_rng(order.seed)
         self._state: Any = game.start(order.options, self._rng)
         self._moves: dict[Seat, Any] = {}
         self._choices: dict[str, Any] = dict.fromkeys(one.player_id for one in self.seated_players)

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Callable
-from contextlib import suppress
 from datetime import timedelta
 from itertools import count
 from random import Random
@@ -79,10 +78,11 @@ class SeatedPlayer:
 
     async def tell(self, notice: Notice, within: float | None = None) -> bool:
         """Send *notice* once; False if it did not arrive."""
-        with suppress(NoAnswerError):
+        try:
             await self._line.tell(notice, within, self._witness, self.ledger)
-            return True
-        return False
+        except NoAnswerError:
+            return False
+        return True
 
     def take_posted_reply(self, reply: Message) -> bool:
         """Take an answer that came as a request of its own; False if it is not this player's.
@@ -237,10 +237,12 @@ def compute_pause(number: int, left: float) -> float:
 
 def _check_move(game: AnyGame, state: Any, seat: Seat, raw: Json) -> Any:
     legal = game.legal(state, seat)
-    with suppress(IllegalMoveError):
+    try:
         move = game.read_move(raw)
         if move in legal:
             return move
+    except IllegalMoveError:
+        pass
     detail = f"{raw!r:.60} is not a legal move"
     context: dict[str, Json] = {"invalid_choice": abridge(raw), "valid_choices": list(legal)}
     raise NonsenseError(detail, ErrorCode.ILLEGAL_MOVE, **context)
