@@ -65,7 +65,8 @@ class Endpoint:
             if read is not None:
                 received = read(message, self._receiver)
                 return self._make_answer(call, self._handle_received(received))
-            result = self._handle(message)
+            handler = self._handlers.get(type(message))
+            result = handler(message) if handler is not None else self._handle(message)
         except ProtocolError as error:
             return self._make_refusal(call, error)
         if isinstance(result, Struct):  # as nearly always

@@ -55,7 +55,8 @@ class RefereeCheck:
 
     def _is_believed(self, message: Message) -> bool:
         member, match_id = self._member, message.match_id or ""
-        if self._has_ticket(match_id, message.conversation_id, message.auth_token or ""):
+        shown = match_id, message.conversation_id, message.auth_token or ""
+        if shown in self._signed or self._is_signed(*shown):  # a match shows its ticket often
             return True
         if member.league_signs:
             return (match_id, message.sender, message.auth_token) in self._believed
@@ -63,13 +64,10 @@ class RefereeCheck:
             _remember(self._invited, (match_id, message.sender))
         return match_id in self._announced or (match_id, message.sender) in self._invited
 
-    def _has_ticket(self, match_id: str, conversation: str, ticket: str) -> bool:
-        shown = match_id, conversation, ticket
-        if shown in self._signed:  # each match shows its ticket several times
-            return True
+    def _is_signed(self, match_id: str, conversation: str, ticket: str) -> bool:
         is_signed = self._member.is_signed(ticket, match_id, conversation, self._member.name)
         if is_signed:
-            _remember(self._signed, shown)
+            _remember(self._signed, (match_id, conversation, ticket))
         return is_signed
 
     async def _handle_if_confirmed(self, message: Message, handler: Handler) -> Result:

@@ -42,7 +42,7 @@ def is_signed(signature: str | None, keys: Iterable[str], *parts: str) -> bool:
     """Whether *signature* proves *parts* to the holder of *keys*."""
     proofs = (signature or "").split(".", MAX_PROOFS)[:MAX_PROOFS]
     expected = [sign_ticket(key, *parts) for key in keys]
-    return any([is_same_secret(proof, own) for own in expected for proof in proofs])
+    return any(is_same_secret(proof, own) for own in expected for proof in proofs)
 
 
 def sign_ticket(key: str, *parts: str) -> str:
