@@ -11,7 +11,8 @@ from agent_league.clock import format_deadline
 from agent_league.dialects.dialect import Reader, Received, Receiver
 from agent_league.dialects.v1 import messages as v1
 from agent_league.dialects.v1 import names
-from agent_league.dialects.v2.repairs import Body, parse_object
+from agent_league.dialects.v2.repairs import parse_object
+from agent_league.dialects.v2.words import Body
 from agent_league.protocol import MESSAGES, ErrorCode, Message, ProtocolError, Role, name
 from agent_league.protocol.fields import VERSION, parse_time
 from agent_league.protocol.jsonrpc import Call

@@ -6,7 +6,8 @@ from typing import Annotated, Any, Final, Literal, TypeAlias, TypeVar, Union
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
-from agent_league.dialects.v2.repairs import Body, preview
+from agent_league.dialects.v2.repairs import preview
+from agent_league.dialects.v2.words import Body
 from agent_league.protocol import ErrorCode, ProtocolError, fields, name
 from agent_league.protocol.contracts import make_schema
 from agent_league.protocol.deviations import Deviation

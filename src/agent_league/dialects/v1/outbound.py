@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from agent_league.dialects.v1 import messages as v1
 from agent_league.dialects.v1 import names
-from agent_league.dialects.v2.repairs import Body, guess_round
+from agent_league.dialects.v2.words import Body, guess_round
 from agent_league.protocol import ErrorCode, Message, name
 from agent_league.protocol.error_messages import GameErrorMessage
 from agent_league.protocol.fields import parse_time

@@ -13,8 +13,9 @@ from agent_league.dialects.v1.inbound import V1Reader
 from agent_league.dialects.v1.names import to_v2_player
 from agent_league.dialects.v1.outbound import OutboundTranslator
 from agent_league.dialects.v2 import replies
-from agent_league.dialects.v2.repairs import Body, Repair, preview, read_acceptance
+from agent_league.dialects.v2.repairs import Repair, preview
 from agent_league.dialects.v2.replies import FoundReply
+from agent_league.dialects.v2.words import Body, read_acceptance
 from agent_league.http.exchange import Answer, Post
 from agent_league.own_time import own_time
 from agent_league.protocol import ProtocolError, Request, RpcCode, failures, name

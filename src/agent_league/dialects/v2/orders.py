@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from agent_league.dialects.v2.repairs import Body, guess_round
+from agent_league.dialects.v2.words import Body, guess_round
 from agent_league.protocol import tokens
 from agent_league.protocol.deviations import Deviation
 from agent_league.protocol.fields import UNSTATED

@@ -6,8 +6,9 @@ from typing import Any, Final, NamedTuple, TypeAlias
 import msgspec
 from msgspec import Raw
 
-from agent_league.dialects.v2 import repairs
-from agent_league.dialects.v2.repairs import UNREADABLE, Body, preview
+from agent_league.dialects.v2 import repairs, report_forms
+from agent_league.dialects.v2.repairs import UNREADABLE, preview
+from agent_league.dialects.v2.words import Body, read_acceptance
 from agent_league.protocol import Message, ProtocolError, Request, Role, RpcCode, name
 from agent_league.protocol.deviations import Deviation, Ledger, make_deviation
 from agent_league.protocol.failures import NonsenseError, RefusedError
@@ -124,12 +125,12 @@ def _is_registration(body: Body) -> bool:
 
 
 _RECOGNIZERS: Mapping[type[Message], Callable[[Body], bool]] = {
-    JoinAck: lambda body: "accept" in body or repairs.read_acceptance(body) is not None,
+    JoinAck: lambda body: "accept" in body or read_acceptance(body) is not None,
     ParityReply: lambda body: bool({"parity_choice", *repairs.CHOICE_FIELDS} & body.keys()),
     GameMoveReply: lambda body: "move" in body,
     PlayerRegistered: _is_registration,
     RefereeRegistered: _is_registration,
-    MatchAccepted: lambda body: repairs.read_start_status(body) is not None,
+    MatchAccepted: lambda body: report_forms.read_start_status(body) is not None,
 }
 """How to recognise a reply that has no message_type."""
 
