@@ -109,7 +109,7 @@ class Agent:
         return {
             "protocol": VERSION,
             "sender": self.sender,
-            "timestamp": self.now(),
+            "timestamp": format_time(self.clock()),
             "conversation_id": conversation_id,
         }
 

@@ -18,7 +18,7 @@ class Situation:
     legal: Sequence[Json]
     """Every move that may be made now."""
     rng: Random
-    """Chance, seeded for this match: the same match gives the same numbers."""
+    """Chance, seeded for this turn: the same turn of the same match gives the same numbers."""
     mine: Sequence[Json] = field(default=())
     """My own moves in earlier matches, oldest first."""
     theirs: Sequence[Json] = field(default=())

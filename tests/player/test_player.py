@@ -490,6 +490,24 @@ def test_the_time_to_think_follows_the_deadline(seconds: float, least: float, mo
     assert least <= run(main()) < most
 
 
+def test_each_turn_of_a_match_has_random_numbers_of_its_own_and_always_the_same() -> None:
+    numbers: list[float] = []
+
+    async def note(situation: Situation) -> Json:
+        numbers.append(situation.rng.random())
+        return situation.legal[0]
+
+    async def play() -> None:
+        player = careful(note)
+        await tell(player, move_call([None] * 9))
+        await tell(player, move_call([0, 1, *[None] * 7]))
+
+    run(play())
+    run(play())
+    assert numbers[:2] == numbers[2:]
+    assert numbers[0] != numbers[1]
+
+
 def test_a_strategy_may_be_a_coroutine() -> None:
     async def strategy(situation: Situation) -> Json:
         await asyncio.sleep(3)

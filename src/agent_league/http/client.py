@@ -17,7 +17,7 @@ from urllib.parse import SplitResult, urlsplit
 
 from agent_league.http.connection import Connection, RawRequest, StaleError
 from agent_league.http.exchange import JSON_TYPE, Answer, HttpRequest, Response, check_answer
-from agent_league.own_time import own_clock, own_time, timeout_at
+from agent_league.own_time import OwnClock, own_clock, own_time, timeout_at
 from agent_league.protocol.failures import LateError, NoAnswerError, UnreachableError
 
 _CLOSE_TIMEOUT = 0.5
@@ -57,6 +57,7 @@ class HttpClient:
         self._idle: defaultdict[Origin, deque[Connection]] = defaultdict(deque)
         self._connections: set[Connection] = set()
         self._sweeper: asyncio.TimerHandle | None = None
+        self._clock: OwnClock | None = None
         self._closed = False
 
     def post(self, url: str, body: bytes, within: float) -> Awaitable[Answer]:
@@ -113,7 +114,7 @@ class HttpClient:
             await asyncio.wait(lost, timeout=_CLOSE_TIMEOUT)
 
     async def _call(self, target: Target, data: bytes, within: float, **wanted: Any) -> Answer:
-        clock = own_clock()
+        clock = self._clock = self._clock or own_clock()
         request = RawRequest(data, within, clock.time() + within, **wanted)
         idle, answer = self._take_idle(target.origin), None
         clock.begin_wait()

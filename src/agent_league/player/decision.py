@@ -8,6 +8,8 @@ from concurrent.futures import Future
 from functools import partial
 from random import Random
 
+import msgspec
+
 from agent_league.agent_log import log
 from agent_league.chance import make_rng
 from agent_league.player.brain import Brain, describe_failure
@@ -54,15 +56,21 @@ class DecisionModel:
         return self._decide_carefully(situation, budget)
 
     def _make_situation(self, turn: Turn) -> Situation:
-        rng = Random() if self._seed is None else make_rng(self._seed, turn.match_id)
         return Situation(
             view=turn.view,
             legal=turn.legal,
-            rng=rng,
+            rng=self._make_rng(turn),
             mine=self.opponents.mine,
             theirs=self.opponents.by_opponent.get(turn.opponent, ()),
             everyone=self.opponents.everyone,
         )
+
+    def _make_rng(self, turn: Turn) -> Random:
+        if self._seed is None:
+            return Random()
+        # One seed for a whole match would give every turn of it the same first number.
+        view = msgspec.json.encode(turn.view).decode()
+        return make_rng(self._seed, turn.match_id, view)
 
     async def _decide_carefully(self, situation: Situation, budget: float) -> Json:
         thinking = asyncio.ensure_future(_think(self._brain.strategy, situation))
