@@ -51,6 +51,8 @@ class PeerSession:
     """Sends messages to one peer in its dialect, and remembers what it has learned of the peer."""
 
     dialect: ClassVar[str]
+    reads_extras: ClassVar[bool] = False
+    """Whether this dialect says more with some notices (`Outgoing.get_extras`)."""
     fingerprint: str | None = None
     """The fingerprint of the peer's tools, if it is called by them."""
     alias: tuple[str, str] | None = None

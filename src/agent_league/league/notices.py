@@ -157,17 +157,20 @@ class Broadcaster:
         notice: Notice,
         urgency: Urgency = Urgency.NEWS,
         replaces: str | None = None,
-        aside: Callable[[], Mapping[str, Any]] | None = None,
+        prepare_extras: Callable[[], Callable[[], Mapping[str, Any]]] | None = None,
     ) -> Mapping[str, "asyncio.Future[None]"]:
         """Queue *notice* for every agent of the roles that it is for, also for one that is away.
 
-        *aside* returns what other dialects add to it. The future of each agent is done when the
+        *prepare_extras* is called now, if there is an agent whose dialect adds something to the
+        notice; it returns a function that writes that. The future of each agent is done when the
         notice has reached it, or cannot any more.
         """
-        outgoing = encode_message(notice)._replace(get_extras=cache(aside) if aside else None)
+        outgoing, receivers = encode_message(notice), self._roster.of(*notice.route.receiver)
+        if prepare_extras and any(self._line(entry).session.reads_extras for entry in receivers):
+            outgoing = outgoing._replace(get_extras=cache(prepare_extras()))
         return {
             entry.agent_id: self._outbox(entry.agent_id).put(outgoing, urgency, replaces)
-            for entry in self._roster.of(*notice.route.receiver)
+            for entry in receivers
         }
 
     def tell_one(self, agent_id: str, notice: Notice) -> None:

@@ -133,15 +133,15 @@ class SeasonRunner:
         referees = self._referee_pool.plan_referees(len(matches))
         match_ids = (match.match_id for match in matches)
         referee_plan = dict(zip(match_ids, referees, strict=False))
-        calendar = self._notices.make_calendar if round_id == 1 else None
+        calendar = (lambda: self._notices.make_calendar) if round_id == 1 else None
         announcement = self._notices.make_round_announcement(round_id, matches, referee_plan)
-        sent = self._broadcaster.tell(announcement, aside=calendar)
+        sent = self._broadcaster.tell(announcement, prepare_extras=calendar)
         if self._settings.announcement_lead:
             await asyncio.sleep(self._settings.announcement_lead)
         await self.dispatcher.play(matches, referee_plan, partial(self._await_players, sent))
         note(events.RoundClosed(at=now(), round_id=round_id))
         completed = self._notices.make_round_completed(round_id)
-        self._broadcaster.tell(completed, aside=self._notices.freeze_table())
+        self._broadcaster.tell(completed, prepare_extras=self._notices.freeze_table)
 
     def _announce_replay(self, event: events.MatchAdded) -> None:
         announcement = self._notices.make_round_announcement(event.round_id, [event.match], {})
@@ -174,7 +174,7 @@ class SeasonRunner:
         champion = self._season.standings()[0].player_id
         self._table_updates.send_pending()
         notice = self._notices.make_league_completed()
-        self._broadcaster.tell(notice, Urgency.FAREWELL, aside=self._notices.freeze_table())
+        self._broadcaster.tell(notice, Urgency.FAREWELL, prepare_extras=self._notices.freeze_table)
         await self._events.append(events.SeasonEnded(at=self._now(), champion=champion))
         await self._broadcaster.drain(self._settings.farewell)
         await self._events.append(events.FarewellSaid(at=self._now()))

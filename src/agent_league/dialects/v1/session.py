@@ -138,6 +138,7 @@ class V1Session(PeerSession):
     """Sends league.v1 to the peer *who* at *url*, in the frame that the peer turns out to understand."""
 
     dialect = V1
+    reads_extras = True
 
     def __init__(self, url: str, post: Post, who: str) -> None:
         self._url, self._post, self._who = url, post, who
