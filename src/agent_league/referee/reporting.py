@@ -24,12 +24,10 @@ GAME_OVER_HEAD_START = 0.25
 
 async def announce_result(referee: Agent, match: Match, result: MatchResult) -> None:
     """Tell both players at the same time; do not wait for one that is absent or slow."""
-    waiting = []
+    waiting, game_result = [], make_game_result(result)
     for number, seat in enumerate(match.seated_players):
         notice = GameOver(
-            **seat.envelope(),
-            game_type=match.order.game_type,
-            game_result=make_game_result(result),
+            **seat.envelope(), game_type=match.order.game_type, game_result=game_result
         )
         sending = _send_game_over(referee, match, seat, notice)
         task, why = referee.spawn(sending), match.forfeits.get(number)
