@@ -9,15 +9,22 @@ from typing import Any
 import msgspec
 import pytest
 
-from agent_league.dialects.v2.framings import swap_ids, write_plain
+from agent_league.dialects.dialect import encode_message
 from agent_league.dialects.v2.inbound import interpret
 from agent_league.dialects.v2.session import V2Session
+from agent_league.dialects.v2.writings import swap_ids, write_plain, write_rounds_as_text
 from agent_league.http.exchange import Answer, check_answer
 from agent_league.peers.line import Line
 from agent_league.protocol import Patience, ProtocolError, Request
 from agent_league.protocol.deviations import Ledger
 from agent_league.protocol.error_messages import GameErrorMessage
-from agent_league.protocol.failures import NoAnswerError, NonsenseError
+from agent_league.protocol.failures import (
+    LateError,
+    NoAnswerError,
+    NonsenseError,
+    NoPathError,
+    RefusedError,
+)
 from agent_league.protocol.play import JoinAck, ParityReply
 from agent_league.vocabulary import Json
 from protocol.samples import SAMPLES
@@ -235,7 +242,7 @@ def test_a_peer_that_refuses_everything_is_tried_in_every_way_once() -> None:
                 await line.ask(INVITATION, ledger=Ledger(ME))
 
     run(main())
-    assert len(peer.received) == 6 + 1 + 1
+    assert len(peer.received) == 8 + 1 + 1
 
 
 @pytest.mark.parametrize(
@@ -296,6 +303,194 @@ def test_the_reason_of_a_result_names_the_players_by_the_ids_that_the_peer_knows
 def test_what_is_written_plainly_is_still_the_same_message() -> None:
     complaint = SAMPLES["GAME_ERROR"]
     assert isinstance(complaint, GameErrorMessage)
-    notices = json.loads(write_plain(GameErrorMessage, msgspec.json.encode(complaint)))
+    notices = json.loads(write_plain(encode_message(complaint)))
     assert not {"detail", "retryable", "error_name"} & notices.keys()
     assert msgspec.convert(notices, GameErrorMessage).error_code == complaint.error_code
+
+
+# What a peer says no with, and what is tried then
+
+
+def refusing(code: int, message: str, status: int = 200, data: Json = None) -> Says:
+    error = {"code": code, "message": message, "data": data}
+    return lambda frame: Answer(
+        status, json.dumps({"jsonrpc": "2.0", "error": error, "id": frame.get("id")}).encode()
+    )
+
+
+def first_then(first: Says, then: Says) -> Says:
+    asked_before: list[Json] = []
+
+    def says(frame: Json) -> Json | Answer:
+        asked_before.append(frame)
+        return (first if len(asked_before) == 1 else then)(frame)
+
+    return says
+
+
+UNREAD = [
+    refusing(-32000, "Something is wrong"),
+    refusing(-32603, "1 validation error for GameInvitation", 500),
+    refusing(-32603, "Unknown tool: handle_game_invitation"),
+    refusing(-32602, "Sender not registered", 400, {"error_code": "E004"}),
+    lambda frame: {"status": "error", "message": "Unknown message type"},
+    lambda frame: Answer(500, b'{"status":"error","message":"\'NoneType\' object"}'),
+    lambda frame: Answer(404, b'{"detail":"Unknown method"}'),
+]
+
+
+@pytest.mark.parametrize("unread", UNREAD)
+def test_a_peer_that_does_not_understand_one_form_is_tried_in_the_next(unread: Says) -> None:
+    reply, _ = asked(INVITATION, first_then(unread, right(ACK)))
+    assert reply.accept is True
+
+
+@pytest.mark.parametrize(
+    "final",
+    [
+        refusing(-32012, "no", 200, {"error_code": "E012"}),
+        refusing(-32001, "Missing auth token", 401),
+        refusing(-32000, "Player already registered", 409),
+        right({"message_type": "LEAGUE_ERROR", "error_code": "E018"}),
+        right({"content": [{"text": '{"message_type": "GAME_ERROR", "error_code": "E005"}'}]}),
+    ],
+)
+def test_a_refusal_of_what_was_understood_ends_the_attempts(final: Says) -> None:
+    peer = Peer(final)
+    with pytest.raises(RefusedError):
+        run(peer.line().ask(INVITATION, ledger=Ledger(ME)))
+    assert len(peer.received) == 1
+
+
+@pytest.mark.parametrize("status", [404, 405])
+@pytest.mark.parametrize("body", [b'{"detail":"Not Found"}', b"<html>", b""])
+def test_a_path_that_nobody_serves_is_not_an_answer(status: int, body: bytes) -> None:
+    peer = Peer(lambda frame: Answer(status, body))
+    with pytest.raises(NoPathError, match="nothing is served"):
+        run(peer.line().ask(INVITATION, ledger=Ledger(ME)))
+    assert len(peer.received) == 1
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        {"message_type": "LEAGUE_ERROR", "error_code": "E012", "error_description": "no"},
+        {"status": "error", "message": "no such round"},
+        {"error": "no"},
+    ],
+)
+def test_a_notice_that_is_refused_in_the_result_is_not_taken(answer: Json) -> None:
+    with pytest.raises(RefusedError):
+        run(Peer(right(answer)).line().tell(ANNOUNCEMENT, ledger=Ledger(ME)))
+
+
+def test_an_error_message_that_is_acknowledged_under_its_own_name_is_taken() -> None:
+    notice: Any = SAMPLES["GAME_ERROR"]
+    says = right({"message_type": "GAME_ERROR", "status": "acknowledged", "error_code": "E001"})
+    run(Peer(says).line().tell(notice, ledger=Ledger(ME)))
+
+
+def test_a_promise_counts_on_whichever_form_it_comes() -> None:
+    says = first_then(refusing(-32601, "Method not found"), right({"status": "RECEIVED"}))
+    peer = Peer(says)
+    line = peer.line()
+    with pytest.raises(LateError):
+        run(line.ask(INVITATION, within=0.1, ledger=Ledger(ME)))
+    assert [frame["method"] for frame in peer.received] == [
+        "handle_game_invitation",
+        "GAME_INVITATION",
+    ]
+
+
+FORMS: list[tuple[str, Callable[[Json], bool]]] = [
+    ("lower-case type", lambda f: f.get("method") == "game_invitation"),
+    ("tools/call", lambda f: f.get("method") == "tools/call" and "arguments" in f["params"]),
+    ("in message", lambda f: "match_id" in f.get("params", {}).get("message", {})),
+    ("in an object", lambda f: "match_id" in f.get("params", {}).get("game_invitation", {})),
+    ("rounds as text", lambda f: f.get("params", {}).get("round_id") == "R1"),
+]
+
+
+@pytest.mark.parametrize(
+    ("knows", "code"),
+    [
+        pytest.param(knows, code, id=f"{form} {code}")
+        for form, knows in FORMS
+        for code in (-32601, -32602, -32603)
+        if (form, code) != ("rounds as text", -32601)  # then the method is known
+    ],
+)
+def test_a_peer_that_knows_one_form_is_reached_in_it_and_called_so_from_then_on(
+    knows: Callable[[Json], bool], code: int
+) -> None:
+    def says(frame: Json) -> Json | Answer:
+        return (right(ACK) if knows(frame) else refusing(code, "what?"))(frame)
+
+    async def main() -> None:
+        for _ in range(2):
+            assert (await line.ask(INVITATION, ledger=Ledger(ME))).accept is True
+
+    peer = Peer(says)
+    line = peer.line()
+    run(main())
+    assert len(peer.received) <= 10
+    assert [knows(frame) for frame in peer.received[-2:]] == [True, True]
+
+
+def test_a_reply_of_a_tool_may_be_in_its_text() -> None:
+    text = {"content": [{"type": "text", "text": json.dumps(ACK)}]}
+
+    def says(frame: Json) -> Json | Answer:
+        is_call = frame.get("method") == "tools/call"
+        return (right(text) if is_call else refusing(-32601, "Method not found"))(frame)
+
+    _, ledger = asked(INVITATION, says)
+    assert not ledger.deviations
+
+
+def test_a_peer_that_knows_no_notice_is_not_asked_much_about_the_next() -> None:
+    peer = Peer(refusing(-32601, "Method not found"))
+    line = peer.line()
+
+    async def main() -> None:
+        for kind in ("ROUND_ANNOUNCEMENT", "LEAGUE_STANDINGS_UPDATE", "ROUND_COMPLETED"):
+            notice: Any = SAMPLES[kind]
+            with pytest.raises(RefusedError):
+                await line.tell(notice, ledger=Ledger(ME))
+
+    run(main())
+    assert len(peer.received) <= 5 + 2 + 2
+
+
+@pytest.mark.parametrize(("code", "noted"), [(-32601, False), (-32602, True)])
+def test_a_strict_league_notes_the_refusal_of_a_right_message_and_not_of_a_bare_one(
+    code: int, noted: bool
+) -> None:
+    def says(frame: Json) -> Json | Answer:
+        is_bare = "method" not in frame
+        return refusing(-32600 if is_bare else code, "Invalid Request")(frame)
+
+    ledger = Ledger(ME, strict=True)
+    with pytest.raises(RefusedError):
+        run(Peer(says).line().tell(ANNOUNCEMENT, ledger=ledger))
+    assert ("right-refused" in ledger.deviations) is noted
+
+
+def test_the_rounds_of_a_completed_league_can_be_written_as_text_with_whole_rows() -> None:
+    row = {"player_id": "P01", "played": 3, "wins": 2, "losses": 1}
+    completed = encode_message(SAMPLES["LEAGUE_COMPLETED"])._replace(
+        get_extras=lambda: {"standings": [row]}
+    )
+    written = json.loads(write_rounds_as_text(completed))
+    rows = {one["player_id"]: one for one in written["final_standings"]}
+    assert rows["P01"]["wins"] == 2
+    ended = json.loads(write_rounds_as_text(encode_message(SAMPLES["ROUND_COMPLETED"])))
+    assert ended["round_id"] == "R3"
+    assert ended["completed_matches"] == []
+
+
+def test_a_report_can_be_written_with_its_facts_in_both_places() -> None:
+    written = json.loads(write_rounds_as_text(encode_message(SAMPLES["MATCH_RESULT_REPORT"])))
+    assert written["score"] == written["result"]["score"]
+    assert written["result"]["winner_player_id"] == written["result"]["winner"]
+    assert "ticket" not in written

@@ -224,7 +224,10 @@ def test_a_choice_that_is_neither_even_nor_odd_has_its_own_code(wire: Wiring) ->
     ("data", "code"),
     [
         ({"message_type": "LEAGUE_ERROR", "error_code": "E012"}, ErrorCode.AUTH_TOKEN_INVALID),
-        ({"error_code": "E001"}, ErrorCode.TIMEOUT_ERROR),
+        ({"error_code": "E001", "error_name": "TIMEOUT_ERROR"}, ErrorCode.TIMEOUT_ERROR),
+        ({"error_code": "E012"}, ErrorCode.AUTH_TOKEN_INVALID),
+        ({"error_code": "E001"}, ErrorCode.NOT_ALLOWED),
+        ({"error_code": "E004", "error_description": "Unknown sender"}, ErrorCode.NOT_ALLOWED),
         ({"error_code": "E999"}, ErrorCode.NOT_ALLOWED),
         ({"error_code": ["E001"]}, ErrorCode.NOT_ALLOWED),
         ("no", ErrorCode.NOT_ALLOWED),

@@ -314,7 +314,8 @@ WRONG: list[tuple[str, Behaviour, str, str]] = [
     ("no player", says(player_id=None), "E003", "MISSING_REQUIRED_FIELD"),
     ("another player", says(player_id="P02"), "E022", "INVALID_FIELD_VALUE"),
     ("bad time", says(timestamp="now"), "E021", "INVALID_TIMESTAMP"),
-    ("an error", refuses(-32000, {"error_code": "E005"}), "E005", "PLAYER_NOT_REGISTERED"),
+    ("an error", refuses(-32005, {"error_code": "E005"}), "E005", "PLAYER_NOT_REGISTERED"),
+    ("its own code", refuses(-32000, {"error_code": "E005"}), "E025", "NOT_ALLOWED"),
     ("its fault", refuses(-32603, None), "E009", "CONNECTION_ERROR"),
     ("odd error", refuses(-32000, {"error_code": ["E005"]}), "E025", "NOT_ALLOWED"),
 ]
@@ -373,7 +374,7 @@ def test_wrong_answers_that_come_at_once_do_not_become_a_flood() -> None:
     }
 
 
-@pytest.mark.parametrize("script", [refuses(-32000), garbles, says(match_id="R9M9")])
+@pytest.mark.parametrize("script", [refuses(-32003), garbles, says(match_id="R9M9")])
 def test_a_player_that_answers_without_a_choice_is_asked_three_times_and_told_so(
     script: Behaviour,
 ) -> None:

@@ -79,10 +79,11 @@ _FAILURES = {429: BusyError, 500: CrashedError}
 def check_answer(answer: Answer, who: str) -> Answer:
     """Return *answer*, or raise `StatusError` if its status says that *who* cannot answer now.
 
-    A redirect counts as that: following one would let a peer direct us to somebody else.
+    A redirect counts as that: following one would let a peer direct us to somebody else. An
+    agent that failed on one message, and says so in JSON, has answered.
     """
     status = answer.status
-    if status < _FIRST_REDIRECT:
+    if status < _FIRST_REDIRECT or (status >= _FIRST_SERVER_ERROR and _says_why(answer)):
         return answer
     fault = f"{who} answered HTTP {status}"
     if status < _FIRST_CLIENT_ERROR:
@@ -92,3 +93,9 @@ def check_answer(answer: Answer, who: str) -> Answer:
     if status >= _FIRST_SERVER_ERROR:
         raise StatusError(fault)
     return answer
+
+
+def _says_why(answer: Answer) -> bool:
+    """Whether the body of an answer that says no is JSON of the agent itself, not of a proxy."""
+    is_object = answer.body.lstrip()[:1] == b"{"
+    return is_object and (answer.status == _FIRST_SERVER_ERROR or b'"jsonrpc"' in answer.body)

@@ -15,6 +15,7 @@ from agent_league.dialects.detection import detect_dialect
 from agent_league.dialects.dialect import Outgoing, Peer, PeerSession, encode_message
 from agent_league.http.exchange import Answer, HttpRequest, Response, Wire
 from agent_league.own_time import own_time, timeout_at
+from agent_league.peers.held import HeldReplies, Question
 from agent_league.protocol import ErrorCode, Message, ProtocolError, failures, name, read
 from agent_league.protocol.deviations import NO_LEDGER, Deviation, Ledger
 from agent_league.protocol.failures import LateError, NoAnswerError, NonsenseError, PromisedError
@@ -25,8 +26,6 @@ from agent_league.protocol.requirements import rules
 Reply = TypeVar("Reply", bound=Message)
 OnSent: TypeAlias = Callable[[str, bytes], None]
 OnReply: TypeAlias = Callable[[str, bytes | Raw | NoAnswerError], None]
-Question: TypeAlias = tuple[str | None, type[Message]]
-"""The match of a request, and the kind of its reply."""
 
 
 class LineObserver(Protocol):
@@ -52,6 +51,8 @@ class Line:
         self._patience = patience
         self._open_requests: dict[Question, list[asyncio.Future[Message]]] = defaultdict(list)
         """The requests of matches that wait for a reply, which the peer may post as a request."""
+        self._held = HeldReplies()
+        """Posted replies that anybody could have sent, until the peer itself says that it did."""
 
     async def ask(
         self,
@@ -76,14 +77,17 @@ class Line:
             result = await self.send(outgoing, wait, observer, ledger)
             reply = self._read_reply(request, result, ledger)
         except (LateError, PromisedError) as error:
-            reply = await _wait_for_posted(future, ends, error)
-            ledger.note([Deviation(rules.LATER_ANSWER, f"{name(type(reply))} as a request")])
+            is_sent = isinstance(error, PromisedError) and error.is_sent
+            held = self._held.take(request) if is_sent else None
+            reply = held or await _wait_for_posted(future, ends, error)
+            ledger.note([_make_later_answer(reply)])
             if observer is not None:
                 observer.record_received(msgspec.json.encode(reply))
         finally:
             waiting.remove(future)
             if not waiting:
                 self._open_requests.pop((request.match_id, request.reply), None)
+                self._held.forget(request)
         return self._check_reply(request, reply, ledger)
 
     def take_posted_reply(self, reply: Message) -> bool:
@@ -96,6 +100,16 @@ class Line:
         for future in open_futures:
             future.set_result(reply)
         return bool(open_futures)
+
+    def hold_posted_reply(self, reply: Message) -> bool:
+        """Keep *reply*, which proves nothing; False if no request waits for it.
+
+        It counts if the peer then answers, on our own connection, that it has sent its reply.
+        """
+        is_open = (reply.match_id, type(reply)) in self._open_requests
+        if is_open:
+            self._held.add(reply)
+        return is_open
 
     async def tell(
         self,
@@ -152,9 +166,15 @@ class Line:
         except ProtocolError as error:
             problem = error
         try:
-            return self.session.interpret_reply(request, result, ledger, problem)
+            confirmed = self._held.find_confirmed(
+                request, lambda own: self.session.interpret_reply(request, result, own, problem)
+            )
+            if confirmed is None:
+                return self.session.interpret_reply(request, result, ledger, problem)
+            ledger.note([_make_later_answer(confirmed)])
         except ProtocolError as error:
             raise _make_nonsense_error(error) from error
+        return confirmed
 
     def _check_reply(self, request: Request[Reply], reply: Message, ledger: Ledger) -> Reply:
         """Return *reply*, or raise `NonsenseError` if it is of the wrong kind or of another match.
@@ -189,6 +209,10 @@ async def _wait_for_posted(
             return await future
     except TimeoutError:
         raise LateError("the answer that was promised did not come") from error
+
+
+def _make_later_answer(reply: Message) -> Deviation:
+    return Deviation(rules.LATER_ANSWER, f"{name(type(reply))} as a request")
 
 
 def _make_nonsense_error(error: ProtocolError) -> NonsenseError:

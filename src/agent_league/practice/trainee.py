@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import msgspec
 
-from agent_league.dialects.v2.framings import swap_ids
+from agent_league.dialects.v2.writings import swap_ids
 from agent_league.peers.line import Line
 from agent_league.protocol import Acknowledgement, Message, Notice, Request, name
 from agent_league.protocol.failures import LateError, NoAnswerError, StatusError, UnreachableError

@@ -10,9 +10,12 @@ NoAnswerError
 │   ├── NoReplyError    an answer without the reply that was asked for            permanent
 │   └── PromisedError   an answer that promises the reply for later               permanent
 ├── ToolsChangedError   tools that differ from those at registration              permanent
+├── NoPathError         a server that has nothing at this path                     permanent
 └── RefusedError        an error reply, with the peer's own code                 permanent
+    └── FailedError     an error reply of a server that failed on this request    transient
 """
 
+import re
 from enum import Enum
 from typing import ClassVar
 
@@ -80,7 +83,11 @@ class NoReplyError(NonsenseError):
 
 
 class PromisedError(NonsenseError):
-    """The peer says that its reply comes later, as a request of its own."""
+    """The peer says that its reply comes as a request of its own, or, if *is_sent*, has come."""
+
+    def __init__(self, detail: str, *, is_sent: bool = False) -> None:
+        super().__init__(detail)
+        self.is_sent = is_sent
 
 
 class ToolsChangedError(NoAnswerError):
@@ -89,14 +96,73 @@ class ToolsChangedError(NoAnswerError):
     code = ErrorCode.NOT_ALLOWED
 
 
+class NoPathError(NoAnswerError):
+    """A server is there, but nothing serves this path."""
+
+
+_UNKNOWN = re.compile(
+    r"(unknown|unsupported|unrecogni[sz]ed|no such) (method|message|tool|type|action)"
+    r"|\b(method|tool|message|type|action)\b.{0,60}"
+    r"(unknown|unsupported|not (found|supported|recogni[sz]ed|implemented|known))",
+    re.IGNORECASE,
+)
+_REGISTERED = re.compile(
+    r"already (registered|exists|joined|a member)|duplicate registration|HTTP 409", re.IGNORECASE
+)
+_WANTS_TOKEN = re.compile(
+    r"(auth\w*[ _-]?token|token|authentication)\b.{0,30}(missing|required|needed|invalid)"
+    r"|(missing|no|invalid|empty) (auth\w*[ _-]?)?token|unauthori[sz]ed|HTTP 401",
+    re.IGNORECASE,
+)
+ERROR_MESSAGES = frozenset({"LEAGUE_ERROR", "GAME_ERROR"})
+"""The message types of errors."""
+_ABOUT_TOKENS = {ErrorCode.AUTH_TOKEN_MISSING, ErrorCode.AUTH_TOKEN_INVALID}
+
+
 class RefusedError(NoAnswerError):
     """The peer answered with an error; *data* is the data of that error."""
 
     def __init__(self, rpc_code: int, detail: str, data: Json = None) -> None:
         super().__init__(f"{rpc_code} {detail}")
         self.rpc_code, self.detail, self.data = rpc_code, detail, data
-        code = str(data.get("error_code")) if isinstance(data, dict) else ""
-        self.code = ErrorCode(code) if code in set(ErrorCode) else _read_rpc_code(rpc_code)
+        self.code = read_error_code(data, rpc_code) or _read_rpc_code(rpc_code)
+
+    @property
+    def says_unknown(self) -> bool:
+        """Whether the peer does not know the method, the tool or the type of the message."""
+        return self.rpc_code == RpcCode.METHOD_NOT_FOUND or bool(_UNKNOWN.search(self.detail))
+
+    @property
+    def says_registered(self) -> bool:
+        """Whether the peer refuses a registration because it has it already."""
+        return bool(_REGISTERED.search(self.detail))
+
+    @property
+    def wants_token(self) -> bool:
+        """Whether the peer asks for a token, or for another one."""
+        return self.code in _ABOUT_TOKENS or bool(_WANTS_TOKEN.search(self.detail))
+
+
+class FailedError(RefusedError):
+    """The server failed on this one request, and the peer answered so, with HTTP 500 and a reason."""
+
+    failure = Failure.TRANSIENT
+
+
+def read_error_code(data: Json, rpc_code: int | None = None) -> ErrorCode | None:
+    """Return the code of the error that *data* tells about; None if it is not one of ours.
+
+    Third parties use the same numbers for errors of their own, so our name, or our number in the
+    frame, must come with it.
+    """
+    code = data.get("error_code") if isinstance(data, dict) else None
+    if not isinstance(code, str) or code not in set(ErrorCode):
+        return None
+    names = [data.get(key) for key in ("error_name", "error_description")]
+    is_message = data.get("message_type") in ERROR_MESSAGES and names == [None, None]
+    found = ErrorCode(code)
+    is_ours = found.name in names or (found.rpc == rpc_code and rpc_code not in set(RpcCode))
+    return found if is_message or is_ours else None
 
 
 def _read_rpc_code(rpc_code: int) -> ErrorCode:

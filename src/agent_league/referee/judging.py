@@ -32,6 +32,8 @@ def find_termination(error: failures.NoAnswerError) -> Termination:
     by_kind = {
         failures.LateError: Termination.TIMEOUT,
         failures.RefusedError: Termination.ERROR_REPLY,
+        failures.FailedError: Termination.ERROR_REPLY,
+        failures.NoPathError: Termination.ERROR_REPLY,
         failures.ToolsChangedError: Termination.TOOLS_CHANGED,
     }
     return by_kind.get(type(error), Termination.UNREACHABLE)

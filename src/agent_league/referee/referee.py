@@ -121,7 +121,9 @@ class Referee(Member):
     def take_posted_reply(self, reply: JoinAck | ParityReply | GameMoveReply) -> Acknowledgement:
         """Take an answer that a player posts later, instead of replying to the call."""
         match = self._matches.get(reply.match_id)
-        if match is None or not any(seat.take_posted_reply(reply) for seat in match.seated_players):
+        seats = match.seated_players if match else ()
+        taken = [seat.take_posted_reply(reply) for seat in seats]  # one may be held for both
+        if not any(taken):
             detail = "no player that may answer this way was asked this in that match"
             raise ProtocolError(ErrorCode.NOT_ALLOWED, detail, about=name(type(reply)))
         return Acknowledgement(match_id=reply.match_id)

@@ -88,13 +88,24 @@ class SeatedPlayer:
         """Take an answer that came as a request of its own; False if it is not this player's.
 
         Only this player has the ticket of this match, and the token that the ticket was made with.
+        An answer without either is held: it counts if the player itself says that it has sent it.
         """
         token, order, ticket = reply.auth_token or "", self._order, self._me.ticket
+        if self.ledger.strict:
+            return False
+        if not token:
+            return self._may_be_own(reply) and self._line.hold_posted_reply(reply)
         parts = order.match_id, order.conversation_id, self.player_id
         is_own = tokens.is_same_secret(token, ticket) or tokens.is_signed(
             ticket, [tokens.hash_token(token)], *parts
         )
-        return is_own and not self.ledger.strict and self._line.take_posted_reply(reply)
+        return is_own and self._line.take_posted_reply(reply)
+
+    def _may_be_own(self, reply: Message) -> bool:
+        """Whether *reply* names this player, by the id that it uses, and not its opponent."""
+        who = reply.sender.rpartition(":")[2]
+        own_names = {self.player_id, *(self._line.session.alias or ())}
+        return who in own_names or who != self._opponent.player_id
 
     def envelope(self) -> dict[str, Any]:
         """Return the envelope of every message to this player about this match."""

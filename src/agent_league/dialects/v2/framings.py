@@ -1,70 +1,25 @@
 """The forms in which a call can be written, and which to try when a peer does not understand one."""
 
-import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 import msgspec
 
 from agent_league.dialects.dialect import Outgoing
+from agent_league.dialects.v2 import writings
 from agent_league.dialects.v2.orders import ORDER_FORMS, OrderForm
-from agent_league.protocol import ErrorCode, Message, Role, RpcCode, failures, jsonrpc, name
+from agent_league.protocol import ErrorCode, Message, Request, RpcCode, failures, jsonrpc, name
 from agent_league.protocol.deviations import Deviation, Ledger
-from agent_league.protocol.error_messages import GameErrorMessage, LeagueErrorMessage
-from agent_league.protocol.failures import NoAnswerError
-from agent_league.protocol.play import ResultReport, StartMatch
+from agent_league.protocol.failures import NoAnswerError, RefusedError
+from agent_league.protocol.play import StartMatch
 from agent_league.protocol.requirements import rules
-from agent_league.vocabulary import Json
 
 _encode = msgspec.json.Encoder().encode
-_EXTENSION_FIELDS: Mapping[type[Message], frozenset[str]] = {
-    LeagueErrorMessage: frozenset({"error_name", "detail", "retryable"}),
-    GameErrorMessage: frozenset({"error_name", "detail", "retryable", "context"}),
-    ResultReport: frozenset({"ticket", "transcript", "violations"}),
-}
-"""The fields that we add to those of the specification."""
-
-
-def write_plain(kind: type[Message], body: bytes) -> bytes:
-    """Return a message like the examples: `league_manager:LM01`, no field of ours."""
-    fields = msgspec.json.decode(body)
-    if fields.get("sender") == Role.LEAGUE:
-        fields["sender"] = f"{Role.LEAGUE}:LM01"
-    for key in _EXTENSION_FIELDS.get(kind, ()):
-        fields.pop(key, None)
-    return _encode(fields)
-
-
-def swap_ids(one: str, other: str, body: bytes) -> bytes:
-    """Return *body* with two ids exchanged, for a peer that uses another id than we gave it."""
-    names = {one: other, other: one}
-
-    def swap(text: str) -> str:
-        head, colon, tail = text.partition(":")
-        if colon and head in {Role.PLAYER, "players"} and tail in names:
-            return f"{head}:{names[tail]}"
-        return names.get(text, text)
-
-    message = _map_texts(msgspec.json.decode(body), swap)
-    result = message.get("game_result")
-    if isinstance(result, dict) and isinstance(result.get("reason"), str):
-        words = re.compile(rf"\b({re.escape(one)}|{re.escape(other)})\b")
-        result["reason"] = words.sub(lambda found: names[found[0]], result["reason"])
-    return _encode(message)
-
-
-def _map_texts(node: Json, change: Callable[[str], str]) -> Json:
-    """Return *node* with every text in it changed, also in keys."""
-    if isinstance(node, str):
-        return change(node)
-    if isinstance(node, dict):
-        return {change(key): _map_texts(value, change) for key, value in node.items()}
-    return [_map_texts(item, change) for item in node] if isinstance(node, list) else node
-
-
 GetMethod: TypeAlias = Callable[[type[Message]], str]
 """Returns the method of the frame around a kind of message."""
+Write: TypeAlias = Callable[[Outgoing], bytes]
+"""Writes a message in another way."""
 
 
 class Framing(NamedTuple):
@@ -72,45 +27,67 @@ class Framing(NamedTuple):
 
     get_method: GetMethod | None
     """None: the message has no frame."""
-    plain: bool = False
+    write: Write | None = None
+    """None: as the protocol writes it."""
     form: OrderForm | None = None
+    is_tool_call: bool = False
+    """Whether the method is `tools/call`, with the name of the tool and the message inside."""
 
     @property
     def bare(self) -> bool:
         return self.get_method is None
 
+    @property
+    def address(self) -> tuple[GetMethod | None, OrderForm | None, bool]:
+        """What is called, however the message is written."""
+        return self.get_method, self.form, self.is_tool_call
+
     def encode(self, outgoing: Outgoing, number: int, url: str) -> bytes:
         if self.form is not None:
             order = {**msgspec.json.decode(outgoing.body), "referee_endpoint": url}
             return jsonrpc.encode_call(self.form.method, _encode(self.form.params(order)), number)
-        kind, body = outgoing.kind, outgoing.body
-        if self.plain:
-            body = write_plain(kind, body)
+        body = self.write(outgoing) if self.write else outgoing.body
         if self.get_method is None:
             return body
-        return jsonrpc.encode_call(self.get_method(kind), body, number)
+        method = self.get_method(outgoing.kind)
+        if self.is_tool_call:
+            tool = _encode(method)
+            method, body = "tools/call", b'{"name":%b,"arguments":%b}' % (tool, body)
+        return jsonrpc.encode_call(method, body, number)
 
 
 def _get_tool(kind: type[Message]) -> str:
     return kind.route.tool
 
 
-_FRAMINGS = tuple(
-    Framing(get_method, plain) for plain in (False, True) for get_method in (_get_tool, name, None)
+def _get_lower_type(kind: type[Message]) -> str:
+    return name(kind).lower()
+
+
+DEFAULT_FRAMING: Final = Framing(_get_tool)
+_BY_TYPE, _BARE = Framing(name), Framing(None)
+_BY_NAME = (DEFAULT_FRAMING, _BY_TYPE, Framing(_get_lower_type))
+_CALLS = (*_BY_NAME, Framing(_get_tool, is_tool_call=True), _BARE)
+_RIGHT_FRAMINGS = (DEFAULT_FRAMING, _BY_TYPE, _BARE)
+_NESTED = tuple(call._replace(write=writings.write_nested) for call in _BY_NAME[:2])
+_TEXTUAL = tuple(call._replace(write=writings.write_rounds_as_text) for call in _BY_NAME)
+_NOTICE_FRAMINGS = (
+    *_CALLS,
+    *(call._replace(write=writings.write_plain) for call in _CALLS),
+    *_TEXTUAL,
 )
+_REQUEST_FRAMINGS = (*_NOTICE_FRAMINGS, *_NESTED)
 """The forms of a call, in the order in which a peer that does not understand is tried."""
-DEFAULT_FRAMING = _FRAMINGS[0]
-
-
-_RIGHT_FRAMINGS = tuple(framing for framing in _FRAMINGS if not framing.plain)
 _ORDER_FRAMINGS = (*_RIGHT_FRAMINGS, *(Framing(_get_tool, form=form) for form in ORDER_FORMS))
 
 
-def list_framings(kind: type[Message], *, strict: bool = False) -> tuple[Framing, ...]:
+def list_framings(kind: type[Message], *, strict: bool = False) -> Sequence[Framing]:
     """Return the forms of a *kind*; if *strict*, only those with the right message."""
     if strict:
         return _RIGHT_FRAMINGS
-    return _ORDER_FRAMINGS if kind is StartMatch else _FRAMINGS
+    if kind is StartMatch:
+        return _ORDER_FRAMINGS
+    return _REQUEST_FRAMINGS if issubclass(kind, Request) else _NOTICE_FRAMINGS
 
 
 @dataclass
@@ -132,43 +109,71 @@ class KindRecord:
 class FramingAttempts:
     """The forms in which one call was tried, and how each failed."""
 
-    def __init__(self, kind: type[Message], record: KindRecord, ledger: Ledger) -> None:
+    def __init__(
+        self,
+        kind: type[Message],
+        record: KindRecord,
+        ledger: Ledger,
+        *,
+        knows_no_notice: bool = False,
+    ) -> None:
+        """With *knows_no_notice*, the peer has understood another notice in no form at all."""
         self.record, self.ledger = record, ledger
-        given_up = record.hopeless and not ledger.strict
-        self._framings = () if given_up else list_framings(kind, strict=ledger.strict)
+        framings = list_framings(kind, strict=ledger.strict)
+        if record.hopeless and not ledger.strict:
+            framings = ()
+        elif knows_no_notice and not issubclass(kind, Request):
+            framings = _BY_NAME[:2]
+        self._framings = framings
         self.errors: dict[Framing, NoAnswerError] = {}
 
     @property
     def has_unknown_error(self) -> bool:
         """Whether the peer has reported that it does not know another form."""
-        return any(map(_is_unknown_method, self.errors.values()))
+        return any(map(is_unknown_call, self.errors.values()))
 
     def choose_next(self, framing: Framing, error: NoAnswerError) -> Framing:
         """Return the form to try next for a peer that does not understand, or raise."""
+        has_answered = bool(self.errors)  # then only this form breaks the connection
+        if is_final(error) and not (has_answered and isinstance(error, failures.UnreachableError)):
+            if has_answered and not isinstance(error, failures.LateError):
+                self.record.framing = framing  # it was read: only what it says is not liked
+            raise error
         self.errors[framing] = error
-        first = next(iter(self.errors.values()))
-        if self.ledger.strict and is_format_refusal(error):  # a right message was refused
+        if self.ledger.strict and not framing.bare and _refuses_form(error):
             self.ledger.add(Deviation(rules.RIGHT_REFUSED, str(error)[:80]))
-        remaining = [other for other in self._framings if other not in self.errors]
+        first = next(iter(self.errors.values()))
+        remaining = [other for other in self._framings if self._may_try(other)]
         if not remaining and len(self.errors) > 1:
             self.record.hopeless, self.record.framing = True, None
-        may_pass = isinstance(error, (failures.LateError, failures.UnreachableError))
-        is_transient = may_pass and not isinstance(error, failures.CrashedError)
-        if is_transient or not self._may_help(first):
-            raise error
-        if not remaining:
-            raise first
-        not_understood = _is_unknown_method(error) or isinstance(error, _NOT_UNDERSTOOD)
-        key = "plain" if not_understood else "get_method"  # stays the same if possible
+        if not remaining or not self._may_help(first):
+            raise self._choose_reason()
+        not_understood = is_unknown_call(error) or isinstance(error, _NOT_UNDERSTOOD)
+        key = "write" if not_understood else "address"  # stays the same if possible
         similar = [other for other in remaining if getattr(other, key) == getattr(framing, key)]
         return (similar or remaining)[0]
 
+    def _may_try(self, framing: Framing) -> bool:
+        """Whether *framing* is new, and no answer has shown that it is not understood."""
+        if framing in self.errors:
+            return False
+        return not any(_rules_out(tried, error, framing) for tried, error in self.errors.items())
+
     def _may_help(self, first: NoAnswerError) -> bool:
         """Whether another form may help a peer that has refused the first form so."""
-        if _is_unknown_method(first) or isinstance(first, failures.NoReplyError):
+        if is_unknown_call(first) or isinstance(first, failures.NoReplyError):
             return True
-        tolerant = any(framing.plain or framing.form for framing in self._framings)
+        tolerant = any(framing.write or framing.form for framing in self._framings)
         return tolerant and (is_format_refusal(first) or isinstance(first, failures.CrashedError))
+
+    def _choose_reason(self) -> NoAnswerError:
+        """Return the error that tells most: what the peer says of a call that it knows."""
+        told = [
+            error
+            for framing, error in self.errors.items()
+            if not framing.bare and not is_unknown_call(error)
+        ]
+        return (told or list(self.errors.values()))[0]
 
     def find_deviations(self, framing: Framing) -> Iterator[Deviation]:
         """Yield the deviations of a peer that understands only *framing*."""
@@ -176,8 +181,9 @@ class FramingAttempts:
         if framing.form is not None:
             yield Deviation(rules.ORDER_FORM, f"a referee that is started by {framing.form.id}")
             return
-        if framing.plain:
-            yield Deviation(rules.RIGHT_REFUSED, reason)
+        if framing.write is not None:
+            refused = self.errors.get(framing._replace(write=None))
+            yield Deviation(rules.RIGHT_REFUSED, str(refused or reason)[:80])
         if framing.bare:
             yield Deviation(rules.BARE_ONLY, reason)
         if any(isinstance(error, _NOT_UNDERSTOOD) for error in self.errors.values()):
@@ -186,9 +192,11 @@ class FramingAttempts:
 
 _NOT_UNDERSTOOD = (failures.NoReplyError, failures.CrashedError)
 """The answers of a peer that does not understand, and does not say so."""
-_FORMAT_RPC_CODES = {RpcCode.PARSE_ERROR, RpcCode.INVALID_REQUEST, RpcCode.INVALID_PARAMS}
+_SERVER_ERROR: Final = -32000
+_FORMAT_RPC_CODES = {*RpcCode, _SERVER_ERROR} - {RpcCode.METHOD_NOT_FOUND}
 _FORMAT_ERROR_CODES = {
     ErrorCode.NOT_ALLOWED,  # also stands for every code that is not ours
+    ErrorCode.CONNECTION_ERROR,  # the peer failed, perhaps because of the form
     ErrorCode.MISSING_REQUIRED_FIELD,
     ErrorCode.INVALID_TIMESTAMP,
     ErrorCode.INVALID_FIELD_VALUE,
@@ -196,13 +204,52 @@ _FORMAT_ERROR_CODES = {
 
 
 def is_format_refusal(error: NoAnswerError) -> bool:
-    """Whether a peer refuses the form of a message, not its content."""
+    """Whether a peer refuses the form of a message, not its content, or fails on it."""
     return (
-        isinstance(error, failures.RefusedError)
+        isinstance(error, RefusedError)
         and error.rpc_code in _FORMAT_RPC_CODES
         and error.code in _FORMAT_ERROR_CODES
+        and not error.says_registered
+        and not error.wants_token
     )
 
 
-def _is_unknown_method(error: NoAnswerError) -> bool:
-    return isinstance(error, failures.RefusedError) and error.rpc_code == RpcCode.METHOD_NOT_FOUND
+def _refuses_form(error: NoAnswerError) -> bool:
+    """Whether a peer refuses a right message, and has not only failed on it."""
+    has_failed = error.code is ErrorCode.CONNECTION_ERROR or isinstance(error, failures.FailedError)
+    return is_format_refusal(error) and not has_failed
+
+
+def is_unknown_call(error: NoAnswerError) -> bool:
+    """Whether a peer says that it does not know what is called."""
+    return isinstance(error, RefusedError) and error.says_unknown
+
+
+def is_final(error: NoAnswerError) -> bool:
+    """Whether no other form will help: the peer has read this one, or is not there."""
+    if isinstance(error, RefusedError):
+        return not is_unknown_call(error) and not is_format_refusal(error)
+    if isinstance(error, failures.CrashedError):
+        return False
+    return isinstance(error, _FINAL)
+
+
+_FINAL = (
+    failures.LateError,
+    failures.UnreachableError,
+    failures.NoPathError,
+    failures.PromisedError,
+)
+
+
+def _rules_out(tried: Framing, error: NoAnswerError, other: Framing) -> bool:
+    """Whether the *error* of a form that was *tried* shows that the *other* will not do either.
+
+    A call that is unknown is so however the message is written, unless the peer looks for the
+    message in another place. What it does not like about a message, it does not like in other calls.
+    """
+    if tried.address == other.address and other.write is not writings.write_nested:
+        is_invalid = isinstance(error, RefusedError) and error.rpc_code == RpcCode.INVALID_REQUEST
+        return is_unknown_call(error) or (tried.bare and is_invalid)
+    is_same_text = other.write is not None and tried.write is other.write
+    return is_same_text and is_format_refusal(error)

@@ -53,6 +53,7 @@ def repair(kind: type[Message], body: Body, now: str) -> tuple[Body, list[Deviat
         deviations.append(Deviation(rules.MESSAGE_TYPE_CASE, preview(message_type)))
     deviations += _repair_sender(kind, result)
     deviations += _repair_times(kind, result, now)
+    deviations += _repair_player(kind, result)
     if kind in REPAIRS:
         deviations += REPAIRS[kind](result)
     deviations += _remove_nulls(inspect.type_info(kind), result)
@@ -97,6 +98,13 @@ def _format_sender(kind: type[Message], sender: str) -> str:
     if role is None:
         role, tail = kind.route.sender[0], sender
     return str(Role.LEAGUE) if role is Role.LEAGUE else f"{role}:{tail.strip() or 'unnamed'}"
+
+
+def _repair_player(kind: type[Message], body: Body) -> Iterator[Deviation]:
+    """Read from its sender whose reply it is that a player posts."""
+    if kind in (JoinAck, ParityReply) and "player_id" not in body and "sender" in body:
+        body["player_id"] = str(body["sender"]).rpartition(":")[2]
+        yield Deviation(rules.FIELD_MISSING, "no player_id")
 
 
 _TIME_FIELDS = ("timestamp", "arrival_timestamp", "deadline")

@@ -1,5 +1,6 @@
 """Finds the reply in an answer of a third-party agent, and reads it as the protocol writes it."""
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final, NamedTuple, TypeAlias
 
@@ -9,9 +10,24 @@ from msgspec import Raw
 from agent_league.dialects.v2 import repairs, report_forms
 from agent_league.dialects.v2.repairs import UNREADABLE, preview
 from agent_league.dialects.v2.words import Body, read_acceptance
-from agent_league.protocol import Message, ProtocolError, Request, Role, RpcCode, name
+from agent_league.protocol import (
+    ErrorCode,
+    Message,
+    ProtocolError,
+    Request,
+    Role,
+    RpcCode,
+    name,
+)
 from agent_league.protocol.deviations import Deviation, Ledger, make_deviation
-from agent_league.protocol.failures import NonsenseError, RefusedError
+from agent_league.protocol.failures import (
+    ERROR_MESSAGES,
+    FailedError,
+    NonsenseError,
+    NoPathError,
+    RefusedError,
+    read_error_code,
+)
 from agent_league.protocol.fields import VERSION
 from agent_league.protocol.play import GameMoveReply, JoinAck, MatchAccepted, ParityReply
 from agent_league.protocol.reading import read_as
@@ -21,6 +37,8 @@ from agent_league.vocabulary import Json
 
 _FIRST_ERROR_STATUS: Final = 400
 """The first HTTP status that says no."""
+_FIRST_SERVER_ERROR: Final = 500
+"""The first HTTP status of a server that failed."""
 
 
 def parse_answer(body: bytes) -> Json:
@@ -32,9 +50,67 @@ def parse_answer(body: bytes) -> Json:
 
 
 def check_status(status: int, content: Json) -> None:
-    """Raise `RefusedError` if the HTTP *status* of an answer with *content* says no."""
+    """Raise `RefusedError` if an answer with *content* says no, by its HTTP *status* or in words.
+
+    Raise `NoPathError` if it only says that nothing is served there.
+    """
+    if status in _NO_PATH and _is_about_path(content):
+        raise NoPathError(f"nothing is served at this path (HTTP {status})")
     if status >= _FIRST_ERROR_STATUS:
-        raise RefusedError(RpcCode.INVALID_REQUEST, f"HTTP {status} {preview(content)}")
+        raise get_refusal(status)(RpcCode.INVALID_REQUEST, f"HTTP {status} {preview(content)}")
+    words = _find_refusal(content)
+    if words is not None:
+        raise RefusedError(RpcCode.INVALID_REQUEST, words[:200])
+
+
+def get_refusal(status: int) -> type[RefusedError]:
+    """Return what an error with the HTTP *status* is: a refusal, or a failure that may pass."""
+    return FailedError if status >= _FIRST_SERVER_ERROR else RefusedError
+
+
+_NO_PATH = {404, 405}
+_PATH_WORDS = {"not found", "method not allowed"}
+_NO_WORDS = {"error", "failed", "failure", "fail"}
+_WORD_KEYS = ("message", "error", "detail", "reason", "description")
+
+
+def _is_about_path(content: Json) -> bool:
+    """Whether the body of a 404 or 405 comes from a server, not from the agent on it."""
+    if not isinstance(content, dict):
+        return True
+    texts = [str(content[key]).lower() for key in _WORD_KEYS if key in content]
+    return "jsonrpc" not in content and set(texts) <= _PATH_WORDS
+
+
+def _find_refusal(content: Json) -> str | None:
+    """Return the words of an answer that says no without an error; None if it does not."""
+    inner = content.get("result", content) if isinstance(content, dict) else None
+    if not isinstance(inner, dict) or "message_type" in inner:
+        return None
+    if inner.get("isError") is True:
+        return preview(inner.get("content"))
+    error, status = inner.get("error"), inner.get("status")
+    says_no = isinstance(status, str) and status.lower() in _NO_WORDS
+    if not says_no and not (isinstance(error, str) and error):
+        return None
+    texts = (inner[key] for key in _WORD_KEYS if isinstance(inner.get(key), str))
+    return next(texts, preview(inner))
+
+
+def check_error_message(kind: type[Message], body: bytes) -> None:
+    """Raise `RefusedError` if the answer *body* to a *kind* holds LEAGUE_ERROR or GAME_ERROR.
+
+    An agent may repeat the message that it acknowledges, so an error message proves nothing here.
+    """
+    if name(kind) in ERROR_MESSAGES:
+        return
+    for place, _ in iter_places(parse_answer(body)):
+        if isinstance(place, dict) and place.get("message_type") in ERROR_MESSAGES:
+            texts = (place.get(key) for key in ("detail", "error_description", "reason", "message"))
+            detail = next((text for text in texts if isinstance(text, str)), preview(place))
+            code = read_error_code(place) or ErrorCode.NOT_ALLOWED
+            shown = f"{place.get('error_code') or ''} {detail}".strip()
+            raise RefusedError(code.rpc, shown[:200], place)
 
 
 class FoundReply(NamedTuple):
@@ -47,16 +123,20 @@ class FoundReply(NamedTuple):
 Place: TypeAlias = tuple[Json, Requirement | None]
 
 
-def find_reply(answer: Json, reply: type[Message], number: int | None) -> FoundReply | None:
+def find_reply(
+    answer: Json, reply: type[Message], number: int | None, *, from_tool: bool = False
+) -> FoundReply | None:
     """Return the *reply* in *answer*; None if there is none.
 
-    *number* is the id of the request; None if that had no frame.
+    *number* is the id of the request; None if that had no frame. A tool may wrap what it returns.
     """
     recognize = _RECOGNIZERS.get(reply, lambda body: False)
     for place, rule in iter_places(answer):
         body = _make_body(place, reply)
         if body is not None and is_message(body, name(reply), recognize):
-            broken_rule = rule if rule is not rules.REPLY_UNFRAMED or number is not None else None
+            is_unframed = rule is rules.REPLY_UNFRAMED and number is None
+            is_wrapped = rule is rules.REPLY_WRAPPED and from_tool
+            broken_rule = None if is_unframed or is_wrapped else rule
             got = f"an answer with {', '.join(sorted(map(str, answer)))}"
             deviations = [Deviation(broken_rule, got[:80])] if broken_rule else []
             return FoundReply(body, [*deviations, *_find_frame_deviations(answer, number)])
@@ -121,7 +201,12 @@ def is_message(body: Body, wire_name: str, recognize: Callable[[Body], bool]) ->
 
 
 def _is_registration(body: Body) -> bool:
-    return "status" in body and bool({"player_id", "referee_id", "agent_id"} & body.keys())
+    has_id = bool({"player_id", "referee_id", "agent_id"} & body.keys())
+    status = body.get("status")
+    return isinstance(status, str) and (has_id or status.upper() in _VERDICTS)
+
+
+_VERDICTS = {"ACCEPTED", "REGISTERED", "REJECTED", "REFUSED", "DENIED"}
 
 
 _RECOGNIZERS: Mapping[type[Message], Callable[[Body], bool]] = {
@@ -136,13 +221,25 @@ _RECOGNIZERS: Mapping[type[Message], Callable[[Body], bool]] = {
 
 
 _PROMISE_STATUSES = {"RECEIVED", "ACKNOWLEDGED", "ACK", "PENDING", "PROCESSING", "QUEUED"}
+_SENT = re.compile(r"(JOINED|.*(SENT|SUBMITTED|POSTED|DELIVERED))")
+"""How a peer says that it has posted its reply already."""
 
 
 def is_promise(answer: Json) -> bool:
-    """Whether *answer* says that the real answer comes later."""
+    """Whether *answer* says that the real answer comes later, or was posted."""
+    return _find_status(answer) in _PROMISE_STATUSES or says_sent(answer)
+
+
+def says_sent(answer: Json) -> bool:
+    """Whether *answer* says that the peer has posted its reply before."""
+    return _SENT.fullmatch(_find_status(answer)) is not None
+
+
+def _find_status(answer: Json) -> str:
+    """Return the one word that *answer* says, in capitals."""
     inner = answer.get("result", answer) if isinstance(answer, dict) else answer
     word = inner.get("status") if isinstance(inner, dict) else inner
-    return isinstance(word, str) and word.upper() in _PROMISE_STATUSES
+    return word.upper() if isinstance(word, str) else ""
 
 
 def interpret_result(
@@ -178,9 +275,11 @@ def interpret_reply(
     """
     kind = request.reply
     fields = answer if isinstance(answer, dict) else {}
-    body, deviations = repairs.repair(kind, fields, now)
-    full_body = {**make_envelope(kind, msgspec.structs.asdict(request), who, now), **body}
-    missing = [key for key in _REQUIRED_FIELDS if key in full_body and key not in fields]
+    own_id = {"player_id": who} if kind.route.sender[0] is Role.PLAYER else {}
+    body, deviations = repairs.repair(kind, {**own_id, **fields}, now)
+    envelope = make_envelope(kind, msgspec.structs.asdict(request), who, now)
+    full_body = {**envelope, **body}
+    missing = [key for key in _REQUIRED_FIELDS if envelope.get(key) and key not in fields]
     if missing and kind is not MatchAccepted:  # an addition of ours: third parties do not know it
         deviations.append(Deviation(rules.REPLY_ENVELOPE, f"no {', '.join(missing)}"[:80]))
     return read_as(kind, full_body), deviations

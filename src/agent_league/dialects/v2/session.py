@@ -15,6 +15,7 @@ from agent_league.dialects.v2 import framings, orders, replies
 from agent_league.dialects.v2.framings import DEFAULT_FRAMING, Framing, FramingAttempts, KindRecord
 from agent_league.dialects.v2.inbound import V2Reader
 from agent_league.dialects.v2.repairs import preview
+from agent_league.dialects.v2.writings import swap_ids
 from agent_league.http.exchange import Answer, Post
 from agent_league.own_time import own_time
 from agent_league.protocol import Message, Request, RpcCode, failures, jsonrpc, name
@@ -56,12 +57,12 @@ class V2Session(PeerSession):
         while True:
             number = next(self._numbers)
             if framing is DEFAULT_FRAMING and self.alias is None:  # as nearly always
-                body, bare = jsonrpc.encode_call(kind.route.tool, outgoing.body, number), False
+                body = jsonrpc.encode_call(kind.route.tool, outgoing.body, number)
             else:
-                body, bare = self._write(outgoing, framing, number), framing.bare
+                body = self._write(outgoing, framing, number)
             try:
                 answer = await self._post(self._url, body, left)
-                result = self._read_result(kind, None if bare else number, answer, ledger)
+                result = self._read_result(kind, framing, number, answer, ledger)
                 break
             except failures.BusyError as error:
                 if not ledger.keeps_account or own_time() + pause >= ends:
@@ -70,7 +71,7 @@ class V2Session(PeerSession):
                 await asyncio.sleep(pause)
                 pause *= 2
             except NoAnswerError as error:
-                attempts = attempts or FramingAttempts(kind, record, ledger)
+                attempts = attempts or self._open_attempts(kind, record, ledger)
                 if kind is StartMatch and isinstance(error, failures.NoReplyError):
                     result = self._assume_accepted(outgoing, attempts)
                     break
@@ -82,7 +83,7 @@ class V2Session(PeerSession):
 
     def _write(self, outgoing: Outgoing, framing: Framing, number: int) -> bytes:
         if self.alias is not None:
-            outgoing = Outgoing(outgoing.kind, framings.swap_ids(*self.alias, outgoing.body))
+            outgoing = outgoing._replace(body=swap_ids(*self.alias, outgoing.body))
         if framing.form is not None:  # a report may come before the answer does
             self._records[outgoing.kind].framing = framing
         return framing.encode(outgoing, number, self._url)
@@ -129,31 +130,45 @@ class V2Session(PeerSession):
         if ledger.keeps_account:
             ledger.note(attempts.find_deviations(framing))
 
-    def _read_result(
-        self, kind: type[Message], number: int | None, answer: Answer, ledger: Ledger
-    ) -> bytes | Raw:
-        """Return the result in *answer*, or raise the error that it stands for.
+    def _open_attempts(
+        self, kind: type[Message], record: KindRecord, ledger: Ledger
+    ) -> FramingAttempts:
+        others = (known for other, known in self._records.items() if not issubclass(other, Request))
+        knows_no_notice = not record.hopeless and any(known.hopeless for known in others)
+        return FramingAttempts(kind, record, ledger, knows_no_notice=knows_no_notice)
 
-        *number* is the id of the request; None if it had no frame.
-        """
+    def _read_result(
+        self,
+        kind: type[Message],
+        framing: Framing,
+        number: int | None,
+        answer: Answer,
+        ledger: Ledger,
+    ) -> bytes | Raw:
+        """Return the result in *answer* to a call with the id *number*, or raise its error."""
         self._records[kind].doubtful = False
         body, wanted, error = answer.body, _reply_name(kind), None
+        number = None if framing.get_method is None else number  # it had no frame
         has_error = b'"error"' in body
         if has_error and _RATE_LIMIT_TEXT.search(body):  # without HTTP's 429
             raise failures.BusyError("it gets too many requests")
+        if b"_ERROR" in body and ledger.keeps_account:
+            replies.check_error_message(kind, body)
         try:
-            result = _read_frame(number, body)
-            if wanted is None or (wanted in body and not has_error) or not ledger.keeps_account:
+            result = _read_frame(number, answer)
+            is_right = not has_error and (wanted is None or wanted in body)
+            if (is_right and not framing.is_tool_call) or not ledger.keeps_account:
                 return result
         except NonsenseError as problem:
             if not ledger.keeps_account or (ledger.strict and wanted is None):
                 raise
             error = problem
-        return self._search_result(kind, number, answer, ledger, error)
+        return self._search_result(kind, framing, number, answer, ledger, error)
 
     def _search_result(
         self,
         kind: type[Message],
+        framing: Framing,
         number: int | None,
         answer: Answer,
         ledger: Ledger,
@@ -163,12 +178,13 @@ class V2Session(PeerSession):
         try:
             content = replies.parse_answer(answer.body)
         except NonsenseError as problem:
+            replies.check_status(answer.status, None)
             raise error or problem from None
         if not issubclass(kind, Request):  # any answer to a notice will do, unless it says no
             replies.check_status(answer.status, content)
             return b'{"status":"ok"}'
         self._records[kind].reworded = True
-        found = replies.find_reply(content, kind.reply, number)
+        found = replies.find_reply(content, kind.reply, number, from_tool=framing.is_tool_call)
         if found is None:
             replies.check_status(answer.status, content)
             raise _make_no_reply_error(kind, content, ledger)
@@ -187,18 +203,21 @@ def _make_no_reply_error(kind: type[Message], content: object, ledger: Ledger) -
         rule = rules.LATER_ANSWER if promised else rules.OK_TO_UNKNOWN
         ledger.add(Deviation(rule, preview(content)))
     if promised:
-        return failures.PromisedError("the answer is to come later")
+        is_sent = replies.says_sent(content)
+        return failures.PromisedError("the answer is to come later", is_sent=is_sent)
     return failures.NoReplyError(f"not an answer to {name(kind)}: {preview(content)}")
 
 
-def _read_frame(number: int | None, body: bytes) -> bytes | Raw:
+def _read_frame(number: int | None, answer: Answer) -> bytes | Raw:
     """Return the result in an answer that is as it must be, or raise the error that it stands for."""
+    body = answer.body
     try:
         frame = jsonrpc.read_response(body)
     except jsonrpc.FrameError as error:
         raise NonsenseError(error.detail) from error
     if isinstance(frame.error, jsonrpc.RpcError):
-        raise RefusedError(frame.error.code, frame.error.message, frame.error.data)
+        refusal = replies.get_refusal(answer.status)
+        raise refusal(frame.error.code, frame.error.message, frame.error.data)
     if number not in (None, frame.id):
         raise NonsenseError(f"the answer has the id {frame.id!r}, the request had {number}")
     if not isinstance(frame.result, UnsetType):
