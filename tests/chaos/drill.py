@@ -61,6 +61,7 @@ class WitnessingWire:
     def __init__(self, wire: HttpClient, acknowledged: Path) -> None:
         self._wire, self._acknowledged = wire, acknowledged
         self.reaches, self.listens, self.exchange = wire.reaches, wire.listens, wire.exchange
+        self.get = wire.get
 
     async def post(self, url: str, body: bytes, within: float) -> Answer:
         answer = await self._wire.post(url, body, within)

@@ -62,7 +62,7 @@ def test_a_referee_that_said_ok_and_then_asks_is_given_its_match_at_once() -> No
         assert answer.data is not None
         match = answer.data["next_match"]
         assert (match["match_id"], match["player_A_id"]) == ("R1M1", "P01")
-        assert match["player_B_endpoint"] == "http://p02/mcp"
+        assert match["player_B_endpoint"].startswith("http://p02/mcp?match_id=R1M1&")
         assert not {"ticket", "seed", "auth_token"} & match.keys()
         again = await referee.query("GET_NEXT_MATCH", {})
         assert again.data == {"next_match": None}

@@ -151,6 +151,9 @@ class GuestWire:
     def exchange(self, url: str, http_request: HttpRequest, within: float) -> Awaitable[Response]:
         return self._choose_wire(url).exchange(url, http_request, within)
 
+    def get(self, url: str, within: float) -> Awaitable[Answer]:
+        return self._wire.get(url, within)
+
     async def reaches(self, url: str, within: float) -> bool:
         guest = self.guests.get(url)
         return guest.present if guest else await self._wire.reaches(url, within)

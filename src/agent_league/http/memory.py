@@ -3,7 +3,10 @@
 import asyncio
 from urllib.parse import urlsplit
 
+import msgspec
+
 from agent_league.http.exchange import Answer, HttpRequest, Response, check_answer
+from agent_league.http.routing import make_error_answer
 from agent_league.http.site import MCP, Site, ask, has_failed, make_server_error
 from agent_league.protocol.failures import LateError, UnreachableError
 
@@ -27,6 +30,8 @@ class Network:
         # A real wire always lets other tasks run; without this, two matches would not interleave.
         await asyncio.sleep(0)
         site = self._find_site(url)
+        if site is None and self._find_host(url) is not None:
+            return make_error_answer(404, f"there is nothing at {url}")
         if site is None:
             raise UnreachableError(f"nobody is at {url}")
         if len(body) > site.body_limit:
@@ -56,6 +61,16 @@ class Network:
             raise LateError(f"{url} gave no answer within {within:g} s")
         return make_server_error() if has_failed(task) else task.result()
 
+    async def get(self, url: str, within: float) -> Answer:
+        """Return what is at *url*, or raise `UnreachableError` if there is nothing."""
+        host = self._find_host(url)
+        if host is None:
+            raise UnreachableError(f"nobody is at {url}")
+        page = host.find_page(urlsplit(url).path)
+        if page is None:
+            return make_error_answer(404, f"there is nothing at {url}")
+        return page if isinstance(page, Answer) else Answer(200, msgspec.json.encode(page))
+
     async def listens(self, url: str, within: float) -> bool:
         """Whether somebody is at *url*."""
         await asyncio.sleep(0)
@@ -64,8 +79,12 @@ class Network:
     reaches = listens
 
     def _find_site(self, url: str) -> Site | None:
-        if url in self._sites:
-            return self._sites[url]
+        address = url.partition("?")[0]
+        if address in self._sites:
+            return self._sites[address]
+        host = self._find_host(url)
+        return host.find_guest_site(urlsplit(url).path) if host else None
+
+    def _find_host(self, url: str) -> Site | None:
         parts = urlsplit(url)
-        host = self._sites.get(f"{parts.scheme}://{parts.netloc}{MCP}")
-        return host.find_guest_site(parts.path) if host else None
+        return self._sites.get(f"{parts.scheme}://{parts.netloc}{MCP}")

@@ -8,7 +8,7 @@ import msgspec
 
 from agent_league.dialects.dialect import Outgoing
 from agent_league.dialects.v2 import writings
-from agent_league.dialects.v2.orders import ORDER_FORMS, OrderForm
+from agent_league.dialects.v2.order_forms import ORDER_FORMS, OrderForm
 from agent_league.protocol import ErrorCode, Message, Request, RpcCode, failures, jsonrpc, name
 from agent_league.protocol.deviations import Deviation, Ledger
 from agent_league.protocol.failures import NoAnswerError, RefusedError
@@ -45,7 +45,7 @@ class Framing(NamedTuple):
     def encode(self, outgoing: Outgoing, number: int, url: str) -> bytes:
         if self.form is not None:
             order = {**msgspec.json.decode(outgoing.body), "referee_endpoint": url}
-            return jsonrpc.encode_call(self.form.method, _encode(self.form.params(order)), number)
+            return self.form.write(order, number)
         body = self.write(outgoing) if self.write else outgoing.body
         if self.get_method is None:
             return body
@@ -78,7 +78,10 @@ _NOTICE_FRAMINGS = (
 )
 _REQUEST_FRAMINGS = (*_NOTICE_FRAMINGS, *_NESTED)
 """The forms of a call, in the order in which a peer that does not understand is tried."""
-_ORDER_FRAMINGS = (*_RIGHT_FRAMINGS, *(Framing(_get_tool, form=form) for form in ORDER_FORMS))
+_ORDER_FRAMINGS = (
+    *_RIGHT_FRAMINGS,
+    *(Framing(_get_tool if form.path is None else None, form=form) for form in ORDER_FORMS),
+)
 
 
 def list_framings(kind: type[Message], *, strict: bool = False) -> Sequence[Framing]:

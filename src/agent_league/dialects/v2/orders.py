@@ -1,12 +1,8 @@
-"""Other forms than START_MATCH in which a referee is ordered to play a match.
-
-Our referee reads them from a third-party league; our league writes them to third-party referees.
-"""
+"""Other forms than START_MATCH in which third-party leagues order our referee to play a match."""
 
 import re
 import secrets
-from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
 
 import msgspec
 
@@ -116,51 +112,3 @@ def _read_seat(fields: Mapping[str, Json], letters: str) -> Body | None:
         if seat := _read_player(player):
             return seat
     return None
-
-
-class OrderForm(NamedTuple):
-    """One way to order a match: the method, and what goes into params."""
-
-    id: str
-    method: str
-    params: Callable[[Body], Body]
-
-
-_OWN_FIELDS = ("ticket", "seed", "options", "patience", "retry", "transcript", "auto", "strictness")
-
-
-def format_match(order: Body) -> Body:
-    """Return the match in all the shapes that third-party referees look for."""
-    plain = [{key: one[key] for key in ("player_id", "endpoint")} for one in order["players"]]
-    shapes: Body = {"players": plain}
-    shapes["player_endpoints"] = {p["player_id"]: p["endpoint"] for p in plain}
-    for seat, player in zip("AB", plain, strict=True):
-        for letter in (seat, seat.lower()):
-            shapes[f"player_{letter}_id"] = player["player_id"]
-            shapes[f"player_{letter}_endpoint"] = player["endpoint"]
-    rest = {key: value for key, value in order.items() if key not in (*_OWN_FIELDS, "auth_token")}
-    return {**rest, **shapes}
-
-
-def _format_assignment(order: Body) -> Body:
-    return {**format_match(order), "message_type": "MATCH_ASSIGNMENT"}
-
-
-def _format_announcement(order: Body) -> Body:
-    match = format_match(order)
-    match_keys = {"match_id", "game_type", "players"} | {key for key in match if "player_" in key}
-    entry = {key: match[key] for key in match if key in match_keys}
-    rest = {key: match[key] for key in match if key not in match_keys}
-    entry["referee_endpoint"] = order.get("referee_endpoint", "")
-    return {**rest, "message_type": "ROUND_ANNOUNCEMENT", "matches": [entry]}
-
-
-ORDER_FORMS: Sequence[OrderForm] = (
-    OrderForm("START_MATCH", "START_MATCH", format_match),
-    OrderForm("MATCH_ASSIGNMENT", "MATCH_ASSIGNMENT", _format_assignment),
-    OrderForm("run_match", "run_match", lambda o: {**format_match(o), "message_type": "RUN_MATCH"}),
-    OrderForm("assign_match", "assign_match", _format_assignment),
-    OrderForm("ROUND_ANNOUNCEMENT", "ROUND_ANNOUNCEMENT", _format_announcement),
-    OrderForm("ROUND_ANNOUNCEMENT", "notify_round", _format_announcement),
-)
-"""The other forms that a referee is tried with, in this order."""

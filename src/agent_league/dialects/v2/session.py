@@ -11,9 +11,10 @@ import msgspec
 from msgspec import Raw, UnsetType
 
 from agent_league.dialects.dialect import Dialect, Outgoing, PeerSession
-from agent_league.dialects.v2 import framings, orders, replies
+from agent_league.dialects.v2 import framings, order_forms, replies
 from agent_league.dialects.v2.framings import DEFAULT_FRAMING, Framing, FramingAttempts, KindRecord
 from agent_league.dialects.v2.inbound import V2Reader
+from agent_league.dialects.v2.order_forms import Get
 from agent_league.dialects.v2.repairs import preview
 from agent_league.dialects.v2.writings import swap_ids
 from agent_league.http.exchange import Answer, Post
@@ -38,10 +39,12 @@ class V2Session(PeerSession):
 
     dialect = VERSION
 
-    def __init__(self, url: str, post: Post) -> None:
-        self._url, self._post = url, post
+    def __init__(self, url: str, post: Post, get: Get | None = None) -> None:
+        self._url, self._post, self._get = url, post, get
         self._numbers: Iterator[int] = count(1)
         self._default_framing = DEFAULT_FRAMING
+        self._order_path: str | None = None
+        """Where the peer takes orders, if it is no message to its endpoint."""
         self._records: dict[type[Message], KindRecord] = defaultdict(KindRecord)
 
     interpret_reply = staticmethod(replies.interpret_result)
@@ -61,7 +64,8 @@ class V2Session(PeerSession):
             else:
                 body = self._write(outgoing, framing, number)
             try:
-                answer = await self._post(self._url, body, left)
+                url = await self._locate(outgoing, framing, left) if framing.form else self._url
+                answer = await self._post(url, body, left)
                 result = self._read_result(kind, framing, number, answer, ledger)
                 break
             except failures.BusyError as error:
@@ -88,8 +92,21 @@ class V2Session(PeerSession):
             self._records[outgoing.kind].framing = framing
         return framing.encode(outgoing, number, self._url)
 
+    async def _locate(self, outgoing: Outgoing, framing: Framing, within: float) -> str:
+        """Return where an order is posted; raise `RefusedError` if the peer says no such place."""
+        if framing.form is None or framing.form.path is None:
+            return self._url
+        path: str | None = framing.form.path or self._order_path
+        if not path and self._get is not None:
+            path = self._order_path = await order_forms.find_order_path(
+                self._url, self._get, within
+            )
+        if not path:
+            raise RefusedError(RpcCode.METHOD_NOT_FOUND, "there is no /openapi.json with orders")
+        return order_forms.locate_order(self._url, path, msgspec.json.decode(outgoing.body))
+
     def describe_order(self, order: StartMatch) -> Json:
-        return orders.format_match(msgspec.to_builtins(order))
+        return order_forms.format_match(msgspec.to_builtins(order))
 
     def uses_other_form(self, kind: type[Message]) -> bool:
         record = self._records[kind]
@@ -234,6 +251,6 @@ def _read_frame(number: int | None, answer: Answer) -> bytes | Raw:
 dialect = Dialect(
     name=VERSION,
     make_reader=V2Reader,
-    connect=lambda peer, wire, clock: V2Session(peer.url, wire.post),
+    connect=lambda peer, wire, clock: V2Session(peer.url, wire.post, wire.get),
     schemas=schemas,
 )
