@@ -154,6 +154,7 @@ TERMINATION_ADVICE: Mapping[Termination, str] = {
     Termination.SUSPENDED: "the player was suspended when the match began",
     Termination.DISQUALIFIED: "the player was disqualified",
     Termination.FORFEIT: "a referee of somebody else reported it without a reason",
+    Termination.NOT_PLAYED: "a third-party referee ended it without a result, three times: it is void",
     Termination.BOTH_FORFEIT: "both players failed, each for a reason of its own",
 }
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
-from typing import Any, Protocol, TypeAlias, TypeVar
+from typing import Any, Protocol, TypeAlias, TypeVar, runtime_checkable
 
 from agent_league.catalogue import Catalogue
 from agent_league.vocabulary import Json, Seat
@@ -76,6 +76,15 @@ class Game(Protocol[State, Move]):
 
     def record(self, state: State) -> dict[str, Json]:
         """Return what everybody may know of a finished game, such as the number drawn."""
+        ...
+
+
+@runtime_checkable
+class Verifiable(Protocol):
+    """A game whose outcome follows from what is reported of it, so that it can be checked."""
+
+    def judge(self, choices: Sequence[Json], record: Mapping[str, Json]) -> Outcome | None:
+        """Return the outcome of a game with these *choices* by seat; None if it does not follow."""
         ...
 
 

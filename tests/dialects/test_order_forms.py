@@ -76,7 +76,11 @@ def find_path(answer: Answer | None) -> str | None:
 
 
 def test_the_path_of_orders_is_read_from_the_description_of_the_server() -> None:
-    paths = {"/mcp": {"post": {}}, "/run_match": {"get": {}}, "/v1/start-match": {"post": {}}}
+    paths: dict[str, Any] = {
+        "/mcp": {"post": {}},
+        "/run_match": {"get": {}},
+        "/v1/start-match": {"post": {}},
+    }
     assert find_path(Answer(200, json.dumps({"paths": paths}).encode())) == "/v1/start-match"
 
 

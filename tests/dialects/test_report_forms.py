@@ -7,8 +7,9 @@ import msgspec
 import pytest
 
 from agent_league.dialects.v2.inbound import interpret
-from agent_league.league.reports import find_contradiction
+from agent_league.league.verdicts import find_contradiction, read_verdict
 from agent_league.protocol.play import ResultReport
+from agent_league.protocol.results import ReportedResult
 from protocol.samples import SAMPLES
 
 REPORT = msgspec.to_builtins(SAMPLES["MATCH_RESULT_REPORT"])
@@ -47,9 +48,13 @@ def test_the_winner_is_found(form: dict[str, Any], winner: str | None) -> None:
         (None, {"P01": 1, "P02": 1}, True),
         (None, {"P01": 3, "P02": 0}, False),
         ("P01", {}, True),
+        ("P01", {"P01": 1, "P02": 0}, False),
+        (None, {"P01": 0, "P02": 0}, False),
     ],
 )
 def test_a_score_that_does_not_follow_from_the_winner_is_noted(
     winner: str | None, score: dict[str, int], follows: bool
 ) -> None:
-    assert (not list(find_contradiction(winner, score))) is follows
+    reported = ReportedResult(winner=winner, score=score, details={})
+    result = read_verdict(reported, ("P01", "P02"), "even_odd")
+    assert (not list(find_contradiction(reported, result))) is follows

@@ -12,7 +12,7 @@ from strangers.test_strange_referees import COMMON, FORMS
 from strangers.third_party import PLAYERS, broken
 
 AGENTS = Path(__file__).parent.parent / "strangers" / "agents"
-OTHERS = {"order-form", "query-form", "register-status"}
+OTHERS = {"order-form", "query-form", "register-status", "result-in-answer"}
 """What only referees and managers do; tests/strangers/test_strange_referees.py and test_strange_manager.py."""
 NOT_DEVIATIONS = {"field-missing", "field-invalid", "protocol-version"}
 """What is wrong beyond understanding; tests/league/test_discipline.py."""

@@ -159,4 +159,4 @@ def test_a_league_without_referees_says_so_and_goes_on_when_one_joins(
 
     with caplog.at_level(logging.WARNING):
         run(main())
-    assert sum("no referee is left" in message for message in caplog.messages) == 1
+    assert sum("no referee takes matches" in message for message in caplog.messages) == 1

@@ -182,7 +182,7 @@ def test_a_result_that_cannot_be_is_refused(notices: ReportedResult) -> None:
         ("REF01", {"auth_token": None}, ErrorCode.AUTH_TOKEN_MISSING),
         ("REF01", {"auth_token": "tok_REF01_guessed"}, ErrorCode.AUTH_TOKEN_INVALID),
         ("REF01", {"auth_token": TICKET}, ErrorCode.AUTH_TOKEN_INVALID),
-        ("REF01", {"auth_token": TOKENS["REF02"]}, ErrorCode.AUTH_TOKEN_INVALID),
+        ("REF01", {"auth_token": TOKENS["REF02"]}, ErrorCode.NOT_ALLOWED),
         (
             "REF01",
             {"auth_token": "x", "sender": "referee:REF09"},

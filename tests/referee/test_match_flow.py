@@ -269,6 +269,7 @@ def test_every_termination_is_reached_by_a_test_of_this_file() -> None:
     reached = {case[2] for case in FORFEITS}
     elsewhere = {Termination.COMPLETED, Termination.SUSPENDED, Termination.BOTH_FORFEIT}
     elsewhere |= {Termination.TOOLS_CHANGED}  # tests/dialects: only an MCP server can do that
+    elsewhere |= {Termination.NOT_PLAYED}  # tests/league: only a third-party referee says so
     elsewhere |= {Termination.DISQUALIFIED, Termination.FORFEIT}  # tests/league: no referee's words
     assert reached | elsewhere == set(Termination)
 

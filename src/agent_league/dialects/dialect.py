@@ -87,6 +87,13 @@ class PeerSession:
         """Whether the peer takes a *kind* in another form, or answers it in other words."""
         return False
 
+    def understands(self, kind: type[Message]) -> bool:
+        """Whether there is still a form of a *kind* that the peer may understand."""
+        return True
+
+    def forget(self, kind: type[Message]) -> None:
+        """Forget how the peer took a *kind*: it was started anew, and may be another program."""
+
     def is_doubtful(self, kind: type[Message]) -> bool:
         """Whether the answer to the last *kind* does not show that the peer understood it."""
         return False

@@ -76,6 +76,12 @@ class EvenOdd:
             return {"drawn_number": None, "number_parity": None}
         return {"drawn_number": state.drawn, "number_parity": _parity(state.drawn)}
 
+    def judge(self, choices: Sequence[Json], record: Mapping[str, Json]) -> Outcome | None:
+        drawn = record.get("drawn_number")
+        if type(drawn) is not int or any(choice not in PARITIES for choice in choices):
+            return None
+        return self.outcome(State(calls=tuple(map(self.read_move, choices)), drawn=drawn))
+
 
 def _parity(number: int) -> Parity:
     return PARITIES[number % 2]

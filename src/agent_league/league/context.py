@@ -32,10 +32,15 @@ class Context:
     def now(self) -> str:
         return format_exact_time(self.clock())
 
-    def authenticate(self, message: Message) -> Entry:
-        """Return the agent that sent *message*, or raise `ProtocolError`."""
+    def authenticate(self, message: Message, *, any_id: bool = False) -> Entry:
+        """Return the agent that sent *message*, or raise `ProtocolError`.
+
+        If *any_id*, it may call itself by another id than it was given: its token proves who it is.
+        """
         token, about = message.auth_token, name(type(message))
-        entry = self.season.roster.authenticate(token, message.sender, about, self.clock())
+        entry = self.season.roster.authenticate(
+            token, message.sender, about, self.clock(), any_id=any_id
+        )
         self.extend_token(token)
         return entry
 

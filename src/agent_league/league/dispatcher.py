@@ -1,17 +1,17 @@
 """Gives the matches of a round to referees, and waits for their results."""
 
 import asyncio
+from asyncio import FIRST_COMPLETED
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from dataclasses import dataclass
 from functools import partial
 from typing import TypeAlias
 
-from agent_league.agent import log
 from agent_league.dialects.dialect import PeerSession
 from agent_league.league.context import Context
 from agent_league.league.discipline import Discipline
 from agent_league.league.liveness import Liveness
-from agent_league.league.orders import OrderWriter
+from agent_league.league.order_failures import OrderFailures
+from agent_league.league.orders import Assignment, OrderWriter, TakeResult
 from agent_league.league.referee_pool import PullQueue, RefereePool
 from agent_league.own_time import Deadline, own_clock, own_time
 from agent_league.protocol import ErrorCode, Role, tokens
@@ -27,23 +27,6 @@ from agent_league.vocabulary import Json
 
 AwaitPlayers: TypeAlias = Callable[[ScheduledMatch], Awaitable[None]]
 """Waits until a match may begin, as far as its players are concerned."""
-
-
-@dataclass(frozen=True)
-class Assignment:
-    """A match that a referee has."""
-
-    match: ScheduledMatch
-    referee_id: str
-    ticket: str
-    outcome: "asyncio.Future[bool]"
-    """True when the match has ended, False when it is lost."""
-    answered: asyncio.Event
-    """Set when the referee has answered the order, or the order has failed."""
-
-    def settle(self, *, ended: bool) -> None:
-        if not self.outcome.done():
-            self.outcome.set_result(ended)
 
 
 class Dispatcher:
@@ -62,6 +45,9 @@ class Dispatcher:
         self._referee_pool = referee_pool
         self._liveness = liveness
         self._discipline = discipline
+        self._failures = OrderFailures(context, referee_pool, liveness)
+        self.take_result: TakeResult | None = None
+        """Set by whoever keeps results."""
         self._pull_queue = PullQueue()
         self._pending: asyncio.Queue[ScheduledMatch] = asyncio.Queue()
         self._assignments: dict[str, Assignment] = {}
@@ -140,9 +126,14 @@ class Dispatcher:
         keys = self._season.roster[assignment.referee_id].keys
         return self._order_writer.write(assignment.match, assignment.ticket, *keys)
 
-    def repeat(self, match_id: str) -> None:
-        """Have a match played again in a moment, because its result does not count."""
+    def repeat(self, match_id: str, *, elsewhere: bool = False) -> None:
+        """Have a match played again in a moment, because its result does not count.
+
+        If possible, it is played *elsewhere*: by another referee.
+        """
         if match_id in self._assignments:
+            if elsewhere:
+                self._referee_pool.avoid(self._assignments[match_id].referee_id, match_id)
             lose = partial(self._assignments[match_id].settle, ended=False)
             asyncio.get_running_loop().call_later(self._settings.retry.base_delay, lose)
 
@@ -170,6 +161,8 @@ class Dispatcher:
         A referee that was restarted begins these matches anew. Any other referee goes on with
         them, even if somebody else registered its endpoint.
         """
+        if self._season.roster[event.agent_id].role is Role.REFEREE:
+            self._session(event.agent_id).forget(StartMatch)
         for assignment in self._assignments_of(event.agent_id):
             self._context.spawn(self._repeat_order(assignment))
 
@@ -238,7 +231,7 @@ class Dispatcher:
         match = assignment.match
         if match.match_id in self._season.by_hand:  # a person may take as long as it likes
             return await assignment.outcome
-        lease = self._settings.lease(guests=self._order_writer.has_guests(match))
+        lease = self._find_lease(match)
         deadline = Deadline(lambda: self._context.spawn(self._end_lease(assignment)))
         deadline.set(own_time() + lease)
         with own_clock().measured():
@@ -248,11 +241,13 @@ class Dispatcher:
                 deadline.cancel()
 
     async def _end_lease(self, assignment: Assignment) -> None:
-        """Suspend a referee that has not reported a match in time; the match is lost."""
+        """Give up a match that was not reported in time: it is lost."""
         referee = self._season.roster[assignment.referee_id]
-        why = f"{assignment.match.match_id} was not reported in time"
-        await self._liveness.suspend(referee, why)
+        await self._failures.note_unreported(referee, assignment.match.match_id)
         assignment.settle(ended=False)
+
+    def _find_lease(self, match: ScheduledMatch) -> float:
+        return self._settings.lease(guests=self._order_writer.has_guests(match))
 
     async def _retry_order_forms(self, assignment: Assignment) -> bool:
         """Send the order again, in another form each time, until the referee acts on it."""
@@ -272,7 +267,12 @@ class Dispatcher:
     async def _offer(self, assignment: Assignment) -> bool:
         """Give the match to its referee; False if it is refused."""
         try:
-            return await self._send_or_enqueue(assignment)
+            if not self._session(assignment.referee_id).uses_other_form(StartMatch):
+                return await self._send_or_enqueue(assignment)
+            # Some referees answer after the match, and report it before that.
+            offering = asyncio.ensure_future(self._send_or_enqueue(assignment))
+            await asyncio.wait({offering, assignment.outcome}, return_when=FIRST_COMPLETED)
+            return offering.result() if offering.done() else assignment.outcome.result()
         finally:
             assignment.answered.set()
 
@@ -289,24 +289,17 @@ class Dispatcher:
             patience = self._settings.patience.generic
             if may_poll and await self._pull_queue.wait_for_poll(referee_id, patience):
                 return self._enqueue(assignment)
-            log.warning("%s does not take %s: %s", referee_id, match_id, error)
-            await self._avoid(self._season.roster[referee_id], error)
+            if not assignment.outcome.done():
+                referee = self._season.roster[referee_id]
+                await self._failures.note_untaken(referee, match_id, error)
             return False
         self._liveness.note_answer(referee_id)
+        if reply.result is not None and self.take_result is not None:
+            await self.take_result(assignment, reply.result)
         if reply.status == "ACCEPTED":
             return True
-        log.warning("%s refuses %s: %s", referee_id, match_id, reply.reason)
-        self._referee_pool.rest(referee_id, self._settings.retry.base_delay)
+        self._failures.note_refused(referee_id, match_id, reply.reason)
         return False
-
-    async def _avoid(self, referee: Entry, error: NoAnswerError) -> None:
-        """Give no match to a referee that took none: for a while, or until it is back."""
-        why = "does not take matches"
-        if error.retryable:  # it may be only slow
-            self._referee_pool.rest(referee.agent_id, self._settings.retry.base_delay)
-            await self._liveness.count_unanswered(referee, 1, why)
-        else:
-            await self._liveness.suspend(referee, why)
 
     def _enqueue(self, assignment: Assignment) -> bool:
         referee_id, match_id = assignment.referee_id, assignment.match.match_id
@@ -332,8 +325,12 @@ class Dispatcher:
     async def _ask(self, assignment: Assignment, referee: Entry, key: str) -> MatchAccepted:
         order = self._order_writer.write(assignment.match, assignment.ticket, key)
         ledger = self._discipline.open_ledger(referee)
+        line = self._context.line(referee)
+        # One that is ordered in a form of its own may answer when the match is over.
+        is_slow = line.session.uses_other_form(StartMatch)
+        within = self._find_lease(assignment.match) if is_slow else None
         try:
-            return await self._context.line(referee).ask(order, ledger=ledger)
+            return await line.ask(order, within, ledger=ledger)
         finally:
             self._discipline.note(referee.agent_id, ledger.deviations.values(), order.match_id)
 

@@ -45,6 +45,8 @@ class Liveness:
         self.answered: set[str] = set()
         """The agents that have answered at least once."""
         self._greetings: set[asyncio.Future[None]] = set()
+        self._kept_out: set[str] = set()
+        """The agents that come back only by registering again: that they answer is not enough."""
         self._returns: dict[str, asyncio.Event] = {}
         """For the guests that are waited for."""
         context.events.when_kept(MatchEnded, self._on_match_ended)
@@ -86,6 +88,7 @@ class Liveness:
 
     async def greet(self, entry: Entry) -> None:
         """Find out whether an agent answers; its port may open a moment after it registered."""
+        self._kept_out.discard(entry.agent_id)
         greeting = asyncio.get_running_loop().create_future()
         self._greetings.add(greeting)
         self.arriving.add(entry.agent_id)
@@ -158,6 +161,10 @@ class Liveness:
                 async with timeout_at(own_time() + within):
                     await back.wait()
 
+    def keep_out(self, agent_id: str) -> None:
+        """Do not bring back an agent, once it is suspended, until it registers again."""
+        self._kept_out.add(agent_id)
+
     async def suspend(self, entry: Entry, why: str) -> None:
         """Give *entry* no match until it answers again."""
         now = self._roster[entry.agent_id]
@@ -170,6 +177,8 @@ class Liveness:
 
         An agent that answers us, and hangs in its matches, would otherwise delay every round.
         """
+        if event.agent_id in self._kept_out:
+            return
         delay = self._delays.get(event.agent_id, 1.0)
         self._delays[event.agent_id] = min(2 * delay, LONGEST_FIRST_DELAY)
         self._context.spawn(self._await_recovery(event.agent_id, delay))

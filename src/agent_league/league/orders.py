@@ -1,16 +1,40 @@
 """The orders to referees: what a match is, who plays it, and the proofs that the league sent it."""
 
+import asyncio
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
 from hashlib import sha256
+from typing import TypeAlias
 
 from agent_league.league.context import Context
 from agent_league.protocol import tokens
 from agent_league.protocol.play import Contestant, StartMatch
+from agent_league.protocol.results import ReportedResult
 from agent_league.protocol.versions import DEFAULT_OPTIONS
 from agent_league.season.roster import Lifecycle
 from agent_league.store.events import MatchEnded, ScheduledMatch
 from agent_league.vocabulary import Json
+
+TakeResult: TypeAlias = Callable[["Assignment", ReportedResult], Awaitable[object]]
+"""Takes the result of a match that came with the answer to its order."""
+
+
+@dataclass(frozen=True)
+class Assignment:
+    """A match that a referee has."""
+
+    match: ScheduledMatch
+    referee_id: str
+    ticket: str
+    outcome: "asyncio.Future[bool]"
+    """True when the match has ended, False when it is lost."""
+    answered: asyncio.Event
+    """Set when the referee has answered the order, or the order has failed."""
+
+    def settle(self, *, ended: bool) -> None:
+        if not self.outcome.done():
+            self.outcome.set_result(ended)
 
 
 class OrderWriter:

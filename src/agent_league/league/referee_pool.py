@@ -23,6 +23,10 @@ class RefereePool:
         self._running: dict[str, set[str]] = defaultdict(set)
         self._assigned_counts: dict[str, int] = defaultdict(int)
         self._resting: set[str] = set()
+        self._demoted: set[str] = set()
+        """The referees that did not report a match: they get one only if no other is there."""
+        self._failed: dict[str, set[str]] = defaultdict(set)
+        """The referees that ended a match without a result, by match: others try it first."""
         self._is_missing = False
         """Whether it was said that there is no referee."""
         self._changed = asyncio.Event()
@@ -31,7 +35,7 @@ class RefereePool:
     async def take(self, match_id: str, preferred: str | None = None) -> Entry:
         """Return a referee for *match_id* as soon as one is free: *preferred*, if that one is."""
         while True:
-            loads = self._loads()
+            loads = self._loads(avoided=self._failed.get(match_id, set()))
             first = (load for load in loads if load.referee_id == preferred and load.free > 0)
             load = next(first, None) or choose(self._policy, loads)
             if load is not None:
@@ -50,7 +54,7 @@ class RefereePool:
             return
         self._is_missing = True
         log.warning(
-            "no referee is left: the league waits until one comes back or joins "
+            "no referee takes matches: the league waits until one comes back or joins "
             "(hint: league referee --league URL starts one)"
         )
 
@@ -62,6 +66,17 @@ class RefereePool:
         """Give no matches to a referee for a while, because it refused one."""
         self._resting.add(referee_id)
         asyncio.get_running_loop().call_later(seconds, self._end_rest, referee_id)
+
+    def demote(self, referee_id: str) -> None:
+        """Give matches to a referee only if no other is there, until `restore`."""
+        self._demoted.add(referee_id)
+
+    def restore(self, referee_id: str) -> None:
+        self._demoted.discard(referee_id)
+
+    def avoid(self, referee_id: str, match_id: str) -> None:
+        """Give *match_id* to another referee, if there is one."""
+        self._failed[match_id].add(referee_id)
 
     def wake(self) -> None:
         """Look for a free referee again: one has come, or come back."""
@@ -75,11 +90,16 @@ class RefereePool:
         self._resting.discard(referee_id)
         self._changed.set()
 
-    def _loads(self) -> list[Load]:
+    def _loads(self, avoided: AbstractSet[str] = frozenset()) -> list[Load]:
+        """Return the referees that may get a match; *avoided* ones only if there is no other."""
+        active = [e for e in self._roster.of(Role.REFEREE) if e.state is Lifecycle.ACTIVE]
+        for second_choice in (avoided, self._demoted):
+            if second_choice:
+                active = [e for e in active if e.agent_id not in second_choice] or active
         return [
             Load(entry.agent_id, len(self._running[entry.agent_id]), entry.capacity, given)
-            for entry in self._roster.of(Role.REFEREE)
-            if entry.state is Lifecycle.ACTIVE and entry.agent_id not in self._resting
+            for entry in active
+            if entry.agent_id not in self._resting
             for given in [self._assigned_counts[entry.agent_id]]
         ]
 

@@ -1,20 +1,25 @@
 """Receives the reports of referees: from whom they count, and which event follows."""
 
 import asyncio
-from collections.abc import Iterator, Mapping
+from collections import defaultdict
 from typing import TypeAlias
 
+from msgspec.structs import replace
+
+from agent_league.agent import log
+from agent_league.league import verdicts
 from agent_league.league.context import Context
 from agent_league.league.discipline import Discipline
 from agent_league.league.dispatcher import Dispatcher
+from agent_league.league.orders import Assignment
 from agent_league.protocol import Acknowledgement, ErrorCode, ProtocolError, Role, tokens
 from agent_league.protocol.deviations import Deviation
 from agent_league.protocol.play import ResultReport, TranscriptPart
 from agent_league.protocol.requirements import rules
-from agent_league.protocol.results import MatchResult, ReportedResult, Termination, read_result
+from agent_league.protocol.results import ReportedResult, Termination
 from agent_league.season.roster import Entry, Lifecycle
 from agent_league.season.season import Season, Stage
-from agent_league.store.events import MatchEnded, ScheduledMatch
+from agent_league.store.events import MatchEnded, MatchVoided
 from agent_league.vocabulary import Json
 
 Report: TypeAlias = ResultReport | TranscriptPart
@@ -24,6 +29,8 @@ UNPROVEN = (
     "auth_token: this token was given to somebody who registered the endpoint again without its "
     "token; report with the ticket of the match, or register with the token that the agent has"
 )
+MAX_UNPLAYED = 3
+"""How often a match may be ended without a result until it is void."""
 MAX_TRANSCRIPT_PARTS = 100
 """How many parts of a transcript are kept; a referee cannot fill the memory of the league."""
 RESUME_GRACE = 60.0
@@ -39,6 +46,11 @@ class ReportReceiver:
         self._context, self._season = context, context.season
         self._dispatcher = dispatcher
         self._discipline = discipline
+        dispatcher.take_result = self.take_answer
+        self._unplayed: dict[str, set[str]] = defaultdict(set)
+        """The tickets of the attempts at a match that were ended without a result."""
+        self._unproven: set[str] = set()
+        """The referees in whose name something was reported that does not count."""
         self._transcripts: dict[str, dict[int, list[Json]]] = {}
         self._guests_excused_until = float("-inf")
 
@@ -56,12 +68,63 @@ class ReportReceiver:
 
     async def take_result(self, report: ResultReport) -> Acknowledgement:
         """Take a result once, and only from the referee that has the match."""
-        referee = self._context.authenticate(report)
+        try:
+            referee = self._identify(report)
+        except ProtocolError as error:
+            self._warn_if_unproven(report, error)
+            raise
+        return await self._keep(report, referee)
+
+    async def take_answer(self, assignment: Assignment, result: ReportedResult) -> None:
+        """Take the result that came as the answer to an order, on a connection that we opened."""
+        match, settings = assignment.match, self._season.settings
+        report = ResultReport(
+            **self._context.envelope(f"conv-{match.match_id.lower()}-answer"),
+            league_id=settings.league_id,
+            round_id=match.round_id,
+            match_id=match.match_id,
+            game_type=settings.game_type,
+            result=result,
+            ticket=assignment.ticket,
+        )
+        try:
+            await self._keep(report, self._season.roster[assignment.referee_id])
+        except ProtocolError as error:
+            log.warning("%s answers %s badly: %s", assignment.referee_id, match.match_id, error)
+            self._dispatcher.repeat(match.match_id, elsewhere=True)
+
+    def _identify(self, report: ResultReport) -> Entry:
+        """Return the referee that sent *report*; without a token, the ticket of the match proves it."""
+        assigned = self._season.assignments.get(report.match_id)
+        if report.ticket and not report.auth_token and assigned is not None:
+            referee = self._season.roster[assigned.referee_id]
+            is_right = tokens.is_same_secret(tokens.hash_token(report.ticket), assigned.ticket_hash)
+            if is_right and self._dispatcher.is_ticketless(referee):
+                return referee
+        return self._context.authenticate(report, any_id=not self._season.settings.strict)
+
+    def _warn_if_unproven(self, report: ResultReport, error: ProtocolError) -> None:
+        """Tell the operator once that the referee of a match seems to report without proof."""
+        assigned = self._season.assignments.get(report.match_id)
+        referee_id = assigned.referee_id if assigned else ""
+        if report.sender == f"{Role.REFEREE}:{referee_id}" and referee_id not in self._unproven:
+            self._unproven.add(referee_id)
+            log.warning(
+                "%s reports without proof, so its results do not count: %s "
+                "(hint: it must send the auth_token of its registration with every report)",
+                referee_id,
+                error.detail,
+            )
+
+    async def _keep(self, report: ResultReport, referee: Entry) -> Acknowledgement:
         ticketless = report.ticket is None and self._dispatcher.is_ticketless(referee)
         if ticketless and not self._context.has_proof(report):
             raise ProtocolError(ErrorCode.NOT_ALLOWED, UNPROVEN, about=ABOUT, field="auth_token")
+        report = self._use_ids(report)
         at = self._context.now()
         ended = judge_report(report, referee, self._season, at, ticketless=ticketless)
+        if ended is not None and not verdicts.was_played(report.result, self._game_type):
+            return self._play_again(report, referee, ended)
         if ended is not None:
             self._check_guests(ended)
             self._note_violations(report, referee, ended)
@@ -72,6 +135,58 @@ class ReportReceiver:
             return Acknowledgement(match_id=report.match_id)
         await events.flush()  # the result that is known already may still be on its way to the disk
         return Acknowledgement(match_id=report.match_id, note="already known")
+
+    @property
+    def _game_type(self) -> str:
+        return self._season.settings.game_type
+
+    def _use_ids(self, report: ResultReport) -> ResultReport:
+        """Return *report* with ids in place of display names, where a referee knows only these."""
+        match = self._season.matches.get(report.match_id)
+        players = [self._season.roster[one] for one in (match.first, match.second)] if match else []
+        ids = {
+            one.display_name: one.agent_id
+            for one in players
+            if one.display_name not in self._season.roster
+        }
+        if len(ids) < len(players):
+            return report
+        return replace(report, result=verdicts.use_ids(report.result, ids))
+
+    def _play_again(
+        self, report: ResultReport, referee: Entry, ended: MatchEnded
+    ) -> Acknowledgement:
+        """Have a match that was not played go to another referee; it is void in the end."""
+        attempts = self._unplayed[report.match_id]
+        assigned = self._season.assignments[report.match_id]
+        if assigned.ticket_hash not in attempts:
+            attempts.add(assigned.ticket_hash)
+            deviation = Deviation(rules.REPORT_FORM, "a match that was not played")
+            self._discipline.note(referee.agent_id, [deviation], report.match_id)
+            if len(attempts) >= MAX_UNPLAYED:
+                self._end_unplayed(ended)
+            else:
+                self._dispatcher.repeat(report.match_id, elsewhere=True)
+        return Acknowledgement(match_id=report.match_id, note="not played: it is played again")
+
+    def _end_unplayed(self, ended: MatchEnded) -> None:
+        """End a match that no referee could play: it counts for nobody."""
+        reason = ended.details.get("reason") or "no reason given"
+        why = f"it was not played, {MAX_UNPLAYED} times: {reason}"[:200]
+        ended = replace(
+            ended, termination=Termination.NOT_PLAYED, details=ended.details | {"reason": why}
+        )
+        self._context.events.note(ended)
+        voided = MatchVoided(
+            at=ended.at,
+            match_id=ended.match_id,
+            round_id=ended.round_id,
+            players=ended.players,
+            winner=None,
+            technical_losses=[],
+            why=why,
+        )
+        self._context.events.note(voided)
 
     def _check_guests(self, ended: MatchEnded) -> None:
         """Refuse a result and have the match played again if a guest lost it through our fault."""
@@ -96,12 +211,15 @@ class ReportReceiver:
             if rule is rules.PLAYER_ID_OTHER:
                 line = self._context.line(self._season.roster[player])
                 line.session.alias = player, violation.got
-        deviations = list(find_contradiction(report.result.winner, report.result.score))
-        strangers = sorted(_find_choices(report.result.details).keys() - {*ended.players})
+        deviations = list(verdicts.find_contradiction(report.result, ended.result))
+        choices = verdicts.find_choices(report.result.details)
+        strangers = sorted(choices.keys() - {*ended.players})
         if strangers:
             deviations.append(Deviation(rules.REPORT_FORM, f"a choice of {strangers[0]}"[:80]))
         if report.ticket is None:
             deviations.append(Deviation(rules.REPORT_TICKET, "no ticket"))
+        if report.sender not in (Role.LEAGUE, f"{Role.REFEREE}:{referee.agent_id}"):
+            deviations.append(Deviation(rules.PLAYER_ID_OTHER, report.sender[:80]))
         self._discipline.note(referee.agent_id, deviations, report.match_id)
 
 
@@ -125,7 +243,12 @@ def judge_report(
         b"".join(report.transcript).decode()
     except UnicodeDecodeError as error:
         raise _make_field_error(f"transcript: expected UTF-8, got {error.reason}") from None
-    return MatchEnded.make(match, _read_result(report.result, match), referee.agent_id, at)
+    try:
+        players = (match.first, match.second)
+        result = verdicts.read_verdict(report.result, players, season.settings.game_type)
+    except ValueError as error:
+        raise _make_field_error(f"result.{error}") from None
+    return MatchEnded.make(match, result, referee.agent_id, at)
 
 
 def check_right(
@@ -148,51 +271,6 @@ def check_right(
         raise ProtocolError(ErrorCode.AUTH_TOKEN_INVALID, detail, about=ABOUT, field="ticket")
 
 
-def _read_result(reported: ReportedResult, match: ScheduledMatch) -> MatchResult:
-    players = (match.first, match.second)
-    losers = reported.technical_losses
-    if not losers and reported.status == "TECHNICAL_LOSS":
-        losers = [player for player in players if player != reported.winner]
-    try:
-        return read_result(
-            players,
-            reported.winner,
-            losers,
-            reported.termination,
-            reported.forfeits,
-            _keep_own_choices(reported.details, players),
-        )
-    except ValueError as error:
-        raise _make_field_error(f"result.{error}") from None
-
-
-def _keep_own_choices(details: dict[str, Json], players: tuple[str, str]) -> dict[str, Json]:
-    """Return *details* without choices under the id of somebody who does not play this match."""
-    choices = _find_choices(details)
-    own_choices = {who: choices[who] for who in players if who in choices}
-    return details | {"choices": own_choices} if choices else details
-
-
-def _find_choices(details: Mapping[str, Json]) -> dict[str, Json]:
-    choices = details.get("choices")
-    return choices if isinstance(choices, dict) else {}
-
-
 def _make_field_error(detail: str) -> ProtocolError:
     field = detail.partition(":")[0]
     return ProtocolError(ErrorCode.INVALID_FIELD_VALUE, detail, about=ABOUT, field=field)
-
-
-def find_contradiction(winner: str | None, score: Mapping[str, Json]) -> Iterator[Deviation]:
-    """Yield a deviation if the reported points contradict the winner; they are not counted."""
-    if not score:
-        return
-    most = max(map(_to_number, score.values()))
-    best = [who for who, points in score.items() if _to_number(points) == most]
-    agrees = len(best) == len(score) if winner is None else best == [winner]
-    if not agrees:
-        yield Deviation(rules.REPORT_SCORE, f"winner {winner}, score {dict(score)}"[:80])
-
-
-def _to_number(value: Json) -> float:
-    return value if isinstance(value, (int, float)) else -1.0

@@ -8,7 +8,8 @@ from typing import Any
 import msgspec
 
 from agent_league.league.context import Context
-from agent_league.league.dispatcher import Assignment, Dispatcher
+from agent_league.league.dispatcher import Dispatcher
+from agent_league.league.orders import Assignment
 from agent_league.protocol import Acknowledgement, ErrorCode, ProtocolError, jsonrpc
 from agent_league.protocol.failures import NoAnswerError
 from agent_league.protocol.message import Result

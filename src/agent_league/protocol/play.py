@@ -59,6 +59,8 @@ class MatchAccepted(Message, frozen=True, kw_only=True, tag="START_MATCH_RESPONS
     match_id: Text
     status: Verdict
     reason: Sentence | None
+    result: ReportedResult | None = None
+    """How the match ended, if the referee played it before it answered: no report follows."""
 
 
 class StartMatch(Request[MatchAccepted], frozen=True, kw_only=True, tag="START_MATCH"):

@@ -32,6 +32,8 @@ class Termination(StrEnum):
     DISQUALIFIED = "disqualified"
     FORFEIT = "forfeit"
     """A technical loss for which the referee gave no reason that we know."""
+    NOT_PLAYED = "not_played"
+    """Only of a match: its referee ended it without a result."""
     BOTH_FORFEIT = "both_forfeit"
     """Only of a match: each player has a reason of its own."""
 
@@ -101,7 +103,11 @@ def read_result(
 
 
 def _read_reason(word: str | None) -> Termination:
-    known = set(Termination) - {Termination.COMPLETED, Termination.BOTH_FORFEIT}
+    known = set(Termination) - {
+        Termination.COMPLETED,
+        Termination.NOT_PLAYED,
+        Termination.BOTH_FORFEIT,
+    }
     return Termination(word) if word in known else Termination.FORFEIT
 
 

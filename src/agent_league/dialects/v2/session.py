@@ -112,6 +112,12 @@ class V2Session(PeerSession):
         record = self._records[kind]
         return record.reworded or (record.framing or self._default_framing).form is not None
 
+    def understands(self, kind: type[Message]) -> bool:
+        return not self._records[kind].hopeless
+
+    def forget(self, kind: type[Message]) -> None:
+        self._records.pop(kind, None)
+
     def is_doubtful(self, kind: type[Message]) -> bool:
         return self._records[kind].doubtful and not self._records[kind].proven
 

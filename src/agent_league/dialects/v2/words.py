@@ -9,6 +9,14 @@ from agent_league.vocabulary import Json
 Body: TypeAlias = dict[str, Json]
 
 
+def read_round(value: Json) -> int | None:
+    """Return the number of a round, also from a text such as `R1` or `ROUND_1`; None if unclear."""
+    if type(value) is int:
+        return value if value > 0 else None
+    match = re.fullmatch(r"(?:R|ROUND)?[ _-]?0*([1-9][0-9]{0,8})", str(value).strip().upper())
+    return int(match[1]) if match else None
+
+
 def guess_round(match_id: str) -> int:
     """Return the round of a match such as `R2M1`, and 1 for a match with another name."""
     match = re.match(r"R([1-9][0-9]{0,8})M", match_id)

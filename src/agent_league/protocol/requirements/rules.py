@@ -106,6 +106,10 @@ REPORT_SCORE = define("""report-score | 003 7.1.2
 REPORT_TICKET = define("""report-ticket | 001 Agent Types | E011
     MATCH_RESULT_REPORT has the ticket that came with the match
     fix: Keep ticket from START_MATCH, and send it with the report.""")
+RESULT_IN_ANSWER = define("""result-in-answer | 003 7.1
+    the result of a match is reported as MATCH_RESULT_REPORT
+    fix: Answer the order at once, and report the result later; a league waits for the report, not
+         for the answer.""")
 REGISTER_STATUS = define("""register-status | 003 3.4.2
     the league answers a valid registration with ACCEPTED and an id
     fix: Answer with REFEREE_REGISTER_RESPONSE or LEAGUE_REGISTER_RESPONSE, "status": "ACCEPTED" or
