@@ -137,6 +137,8 @@ class FramingAttempts:
 
     def choose_next(self, framing: Framing, error: NoAnswerError) -> Framing:
         """Return the form to try next for a peer that does not understand, or raise."""
+        if framing.form is not None and isinstance(error, failures.NoPathError):
+            error = RefusedError(RpcCode.METHOD_NOT_FOUND, str(error))  # it may have another path
         has_answered = bool(self.errors)  # then only this form breaks the connection
         if is_final(error) and not (has_answered and isinstance(error, failures.UnreachableError)):
             if has_answered and not isinstance(error, failures.LateError):

@@ -5,7 +5,9 @@ from typing import Final
 
 from agent_league.dialects.v2.order_forms import ECHO
 from agent_league.dialects.v2.words import Body, guess_round, read_acceptance, read_round
+from agent_league.protocol import RpcCode
 from agent_league.protocol.deviations import Deviation
+from agent_league.protocol.failures import RefusedError
 from agent_league.protocol.fields import UNSTATED
 from agent_league.protocol.requirements import rules
 from agent_league.protocol.results import Termination
@@ -27,6 +29,9 @@ def read_start_status(body: Mapping[str, Json]) -> bool | None:
         return started > 0
     if holds_result(body):
         return True
+    words = RefusedError(RpcCode.INVALID_REQUEST, str(body.get("message") or body.get("error")))
+    if words.says_unknown:
+        return None
     if isinstance(status, str) and status.upper() in START_STATUSES:
         return START_STATUSES[status.upper()]
     return read_acceptance(body) if "status" not in body else None
