@@ -85,6 +85,11 @@ class Agent:
         """Whether this agent refuses messages that deviate from the protocol."""
         return False
 
+    @property
+    def game(self) -> str:
+        """The game that this agent means where a message names none."""
+        return "even_odd"
+
     def now(self) -> str:
         return format_time(self.clock())
 

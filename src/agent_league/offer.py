@@ -57,6 +57,8 @@ class Caller:
     """Reports how far the call has come, if the caller asked for it."""
     answers: Mapping[str, Json] = field(default_factory=dict[str, Json])
     """What the person behind the caller answered, by the key of each `InputNeededError`."""
+    tool: str | None = None
+    """The name by which it calls, if that is not the tool's own."""
     context: Any = None
     """The SDK's own context of an MCP request, for everything that has no field here."""
 

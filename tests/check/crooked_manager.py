@@ -260,7 +260,9 @@ class Sloppy(PlainManager):
     """Lets agents in that it could never call."""
 
     def objection(self, meta: Body) -> str | None:
-        return "It has no name" if not meta.get("display_name") else super().objection(meta)
+        if not meta.get("contact_endpoint"):
+            return "It is nowhere"
+        return super().objection(meta)
 
 
 class Hungry(PlainManager):

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent_league.dialects.v2 import replies
+from agent_league.dialects.v2.completion import Situation
 from agent_league.dialects.v2.inbound import find_frame_deviations, interpret
 from agent_league.protocol import MESSAGES, ProtocolError, Request, name
 from agent_league.protocol.jsonrpc import read_call
@@ -19,6 +20,7 @@ from agent_league.vocabulary import Json
 from protocol.samples import SAMPLES
 
 NOW = "2025-01-15T10:30:00Z"
+HERE = Situation(NOW)
 REGISTER = msgspec.to_builtins(SAMPLES["LEAGUE_REGISTER_REQUEST"])
 REFEREE = msgspec.to_builtins(SAMPLES["REFEREE_REGISTER_REQUEST"])
 ACK = msgspec.to_builtins(SAMPLES["GAME_JOIN_ACK"])
@@ -94,7 +96,7 @@ MEANT: list[tuple[str, dict[str, Any], dict[str, Any], set[str]]] = [
 def test_a_message_with_a_habit_is_read_as_it_was_meant(
     reply: dict[str, Any], fields: dict[str, Any], rules: set[str]
 ) -> None:
-    found = interpret(framed(reply), NOW)
+    found = interpret(framed(reply), HERE)
     assert found is not None
     assert {deviation.rule.id for deviation in found.deviations} == rules
     assert {key: getattr(found.message, key) for key in fields} == fields
@@ -105,7 +107,7 @@ def test_a_right_message_has_nothing_to_be_understood(reply: str) -> None:
     body = framed(msgspec.to_builtins(SAMPLES[reply]), SAMPLES[reply].route.tool or reply)
     assert read_message_call(body) is not None
     assert find_frame_deviations(read_call(body), SAMPLES[reply]) == []
-    assert interpret(body, NOW) is None
+    assert interpret(body, HERE) is None
 
 
 @pytest.mark.parametrize(
@@ -115,17 +117,19 @@ def test_a_right_message_has_nothing_to_be_understood(reply: str) -> None:
         {"timestamp": "2025-01-15T10:30:00"},
         {"protocol": "league.v0"},
         {"player_meta": {}},
-        {"conversation_id": None},
+        {"player_meta": None},
     ],
 )
 def test_what_is_really_wrong_stays_wrong(wrong: dict[str, Any]) -> None:
     """In a message that is also nested, so that there is something to understand."""
     with pytest.raises(ProtocolError):
-        interpret(framed({"message": REGISTER | wrong}), NOW)
+        interpret(framed({"message": REGISTER | wrong}), HERE)
 
 
-def test_a_message_without_a_sender_is_wrong_but_for_a_registration() -> None:
-    assert interpret(framed(without(ACK, "sender")), NOW) is None
+def test_a_reply_without_a_sender_is_from_the_player_that_it_names() -> None:
+    found = interpret(framed(without(ACK, "sender")), HERE)
+    assert found is not None
+    assert found.message.sender == f"player:{ACK['player_id']}"
 
 
 @pytest.mark.parametrize(
@@ -172,7 +176,7 @@ ORDERS: list[tuple[str, dict[str, Any]]] = [
 def test_an_order_is_understood_however_it_names_the_players(
     method: str, reply: dict[str, Any]
 ) -> None:
-    found = interpret(framed({"match_id": "R2M1"} | reply, method), NOW)
+    found = interpret(framed({"match_id": "R2M1"} | reply, method), HERE)
     assert found is not None
     order = found.message
     assert isinstance(order, StartMatch)
@@ -185,7 +189,8 @@ def test_an_order_is_understood_however_it_names_the_players(
 
 def test_an_order_with_a_ticket_is_ours_and_must_be_right() -> None:
     reply = msgspec.to_builtins(SAMPLES["START_MATCH"])
-    assert interpret(framed(without(reply, "sender"), "start_match"), NOW) is None
+    with pytest.raises(ProtocolError, match="sender: a required field is missing"):
+        interpret(framed(without(reply, "sender"), "start_match"), HERE)
 
 
 KEYS = [
@@ -230,7 +235,7 @@ def test_whatever_comes_is_understood_or_refused_and_nothing_else_happens(
     reply: Any, method: str
 ) -> None:
     try:
-        found = interpret(framed(reply, method), NOW)
+        found = interpret(framed(reply, method), HERE)
     except ProtocolError:
         return
     assert found is None or name(type(found.message)) in MESSAGES
@@ -245,7 +250,7 @@ def test_a_message_spoilt_in_any_way_is_understood_or_refused(
 ) -> None:
     body = framed({"inside": msgspec.to_builtins(SAMPLES[reply]) | spoilt})
     try:
-        found = interpret(body, NOW)
+        found = interpret(body, HERE)
     except ProtocolError:
         return
     assert found is None or name(type(found.message)) in MESSAGES

@@ -10,6 +10,7 @@ import msgspec
 import pytest
 
 from agent_league.dialects.dialect import encode_message
+from agent_league.dialects.v2.completion import Situation
 from agent_league.dialects.v2.inbound import interpret
 from agent_league.dialects.v2.session import V2Session
 from agent_league.dialects.v2.writings import swap_ids, write_plain, write_rounds_as_text
@@ -192,7 +193,7 @@ def test_a_message_may_be_as_deep_as_it_likes(depth: int) -> None:
     for reply in (b'{"x":%b}', b'{"message":{"message_type":"GAME_OVER","sender":%b}}', b"%b"):
         frame = b'{"jsonrpc":"2.0","method":"run_match","params":%b,"id":1}' % (reply % deep)
         with suppress(ProtocolError):
-            assert interpret(frame, "2025-01-15T10:30:00Z") is None
+            assert interpret(frame, Situation("2025-01-15T10:30:00Z")) is None
 
 
 def test_a_peer_that_stumbles_over_a_method_is_told_in_another_way() -> None:

@@ -6,6 +6,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from agent_league.dialects.v2.completion import Situation
 from agent_league.dialects.v2.inbound import interpret
 from agent_league.league.verdicts import find_contradiction, read_verdict
 from agent_league.protocol.play import ResultReport
@@ -32,7 +33,7 @@ FORMS: list[tuple[dict[str, Any], str | None]] = [
 @pytest.mark.parametrize(("form", "winner"), FORMS)
 def test_the_winner_is_found(form: dict[str, Any], winner: str | None) -> None:
     frame = {"jsonrpc": "2.0", "method": "report_match_result", "params": BARE | form, "id": 1}
-    found = interpret(json.dumps(frame).encode(), "2025-01-15T10:30:00Z")
+    found = interpret(json.dumps(frame).encode(), Situation("2025-01-15T10:30:00Z"))
     assert found is not None
     assert isinstance(found.message, ResultReport)
     assert found.message.result.winner == winner

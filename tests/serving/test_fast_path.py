@@ -1,6 +1,7 @@
 """A plain `tools/call` is answered as the SDK answers it, and what is not plain goes to the SDK."""
 
 import asyncio
+import inspect
 import json
 from datetime import UTC, datetime
 from typing import Any
@@ -57,7 +58,8 @@ def describe(got: Got) -> Any:
 def at_once(name: str, arguments: Json, headers: dict[str, str], meta: Json = None) -> Any:
     """Return what the short way answers, or None."""
     head = tuple((key.encode(), value.encode()) for key, value in headers.items())
-    return make_site(player()).answer(tool_call(name, arguments, meta=meta), head)
+    answer = make_site(player()).answer(tool_call(name, arguments, meta=meta), head)
+    return asyncio.run(answer) if inspect.iscoroutine(answer) else answer
 
 
 @pytest.mark.parametrize(

@@ -121,6 +121,11 @@ class Receiver(Protocol):
         """Whether it refuses what deviates."""
         ...
 
+    @property
+    def game(self) -> str:
+        """The game that it means where a message names none."""
+        ...
+
     def now(self) -> str: ...
 
     def admit(self, message: Message, deviations: Sequence[Deviation]) -> Message:
@@ -142,6 +147,10 @@ class Receiver(Protocol):
 
 def _raise_error(error: ProtocolError) -> Result:
     raise error
+
+
+class Spread(dict[str, Json]):
+    """A result whose fields also stand beside it in the frame: some callers look for them there."""
 
 
 class Received(NamedTuple):
@@ -169,6 +178,15 @@ class Reader(ABC):
 
         Raise `ProtocolError` if it is this dialect's, and cannot be understood.
         """
+
+    def read_as(
+        self, kind: type[Message], body: dict[str, Json], tool: str, receiver: Receiver
+    ) -> Received | None:
+        """Return what *body*, sent as a *kind* by calling *tool*, means; None if nothing deviates.
+
+        Raise `ProtocolError` if it has a fault that cannot be repaired.
+        """
+        return None
 
 
 class Dialect(NamedTuple):

@@ -28,6 +28,7 @@ from agent_league.protocol.rounds import (
     RoundCompleted,
     StandingsUpdate,
 )
+from agent_league.vocabulary import Json
 
 Kind: TypeAlias = type[Message]
 
@@ -85,6 +86,26 @@ def find_kind(text: str, kinds: Collection[Kind] = tuple(MESSAGES.values())) -> 
     """
     found = find_kinds(text, kinds)
     return found[0] if len(found) == 1 else None
+
+
+def find_message_kind(
+    text: str, body: Mapping[str, Json], kinds: Collection[Kind] = tuple(MESSAGES.values())
+) -> Kind | None:
+    """Return the message that *text* names; a registration without a role is what *body* says."""
+    found = find_kinds(text, kinds)
+    if len(found) > 1 and set(found) == _REGISTRATIONS:
+        return _find_registration(text, body)
+    return found[0] if len(found) == 1 else None
+
+
+_REGISTRATIONS = {RegisterPlayer, RegisterReferee}
+_ROLE_FIELDS = ("sender", "agent_type", "role", "type", "agent_role")
+
+
+def _find_registration(text: str, body: Mapping[str, Json]) -> Kind:
+    texts = [text, *(str(body.get(field)) for field in _ROLE_FIELDS)]
+    is_referee = "referee_meta" in body or any("referee" in text.lower() for text in texts)
+    return RegisterReferee if is_referee else RegisterPlayer
 
 
 def find_kinds(text: str, kinds: Collection[Kind]) -> list[Kind]:

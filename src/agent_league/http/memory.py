@@ -3,10 +3,8 @@
 import asyncio
 from urllib.parse import urlsplit
 
-import msgspec
-
 from agent_league.http.exchange import Answer, HttpRequest, Response, check_answer
-from agent_league.http.routing import make_error_answer
+from agent_league.http.routing import Head, Route, find_route
 from agent_league.http.site import MCP, Site, ask, has_failed, make_server_error
 from agent_league.protocol.failures import LateError, UnreachableError
 
@@ -29,14 +27,12 @@ class Network:
         """Return the answer to *body*, or raise `NoAnswerError` within so many seconds."""
         # A real wire always lets other tasks run; without this, two matches would not interleave.
         await asyncio.sleep(0)
-        site = self._find_site(url)
-        if site is None and self._find_host(url) is not None:
-            return make_error_answer(404, f"there is nothing at {url}")
-        if site is None:
+        route = self._find_route(url)
+        if route is None:
             raise UnreachableError(f"nobody is at {url}")
-        if len(body) > site.body_limit:
-            return check_answer(site.too_large(), url)
-        answer = ask(lambda body: site.answer(body, ()), body)
+        if len(body) > route.body_limit:
+            return check_answer(route.site.too_large(), url)
+        answer = ask(route.respond, body)
         if isinstance(answer, asyncio.Future):
             answer = await self._wait_for(answer, url, within)
         if not isinstance(answer, Answer):
@@ -63,28 +59,25 @@ class Network:
 
     async def get(self, url: str, within: float) -> Answer:
         """Return what is at *url*, or raise `UnreachableError` if there is nothing."""
-        host = self._find_host(url)
-        if host is None:
+        route = self._find_route(url, "GET")
+        answer = ask(route.respond, b"") if route else None
+        if not isinstance(answer, Answer):
             raise UnreachableError(f"nobody is at {url}")
-        page = host.find_page(urlsplit(url).path)
-        if page is None:
-            return make_error_answer(404, f"there is nothing at {url}")
-        return page if isinstance(page, Answer) else Answer(200, msgspec.json.encode(page))
+        return answer
 
     async def listens(self, url: str, within: float) -> bool:
         """Whether somebody is at *url*."""
         await asyncio.sleep(0)
-        return self._find_site(url) is not None
+        return self._find_route(url) is not None
 
     reaches = listens
 
-    def _find_site(self, url: str) -> Site | None:
-        address = url.partition("?")[0]
-        if address in self._sites:
-            return self._sites[address]
-        host = self._find_host(url)
-        return host.find_guest_site(urlsplit(url).path) if host else None
-
-    def _find_host(self, url: str) -> Site | None:
+    def _find_route(self, url: str, method: str = "POST") -> Route | None:
+        """Return who answers a request at *url*; None if no server is there."""
         parts = urlsplit(url)
-        return self._sites.get(f"{parts.scheme}://{parts.netloc}{MCP}")
+        head = Head(method, parts.path, parts.query.encode(), (), "1.1", keep=True)
+        site = self._sites.get(url.partition("?")[0])
+        if site is not None:
+            return find_route(site, head._replace(path=MCP))
+        host = self._sites.get(f"{parts.scheme}://{parts.netloc}{MCP}")
+        return find_route(host, head) if host else None

@@ -57,7 +57,7 @@ def find_route(site: Site, head: Head) -> Route:
     headers = dict(head.headers)
     _check_headers(headers, site)
     kind = headers.get(b"content-type", _JSON_TYPE).partition(b";")[0].strip().lower()
-    if head.path == MCP and head.method == "POST" and kind != _JSON_TYPE:
+    if head.method == "POST" and kind != _JSON_TYPE:
         # Without asking first (CORS), a web page can post every type but this one.
         raise RefusalError(make_error_answer(415, f"the content-type must be {JSON_TYPE}"))
     limit = site.streams.body_limit if site.streams and _may_stream(site, head) else site.body_limit
@@ -71,20 +71,28 @@ def _may_stream(site: Site, head: Head) -> bool:
 
 
 def _find_responder(site: Site, head: Head) -> Responder:
+    if head.path != MCP and head.method == "POST":
+        return lambda body: site.answer_elsewhere(head.path, head.query, body) or _not_found(head)
     if head.path != MCP:
         return lambda body: _show_page(site, head)
     if head.method == "POST":
-        answer, headers = site.answer, head.headers
+        answer, headers, query = site.answer, head.headers, head.query
+        if query:
+            return lambda body: answer(site.fill_in(body, query), headers)
         return lambda body: answer(body, headers)
     return lambda body: None if _may_stream(site, head) else _make_not_allowed("POST")
 
 
+def _not_found(head: Head) -> Answer:
+    return make_error_answer(404, f"there is nothing at {head.path}")
+
+
 def _show_page(site: Site, head: Head) -> Answer | StreamedAnswer:
-    if head.method not in {"GET", "POST"}:
+    if head.method != "GET":
         return _make_not_allowed("GET")
-    page = site.find_page(head.path) if head.method == "GET" else None
+    page = site.find_page(head.path)
     if page is None:
-        return make_error_answer(404, f"there is nothing at {head.path}")
+        return _not_found(head)
     if isinstance(page, (Answer, StreamedAnswer)):
         return page
     return Answer(200, msgspec.json.encode(page))

@@ -64,6 +64,12 @@ class Site:
     """The hosts by which it is reached, beside those of the machine itself."""
     local: bool = False
     """Whether it listens to this machine only, so that no other host name can be right."""
+    answer_elsewhere: Callable[[str, bytes, bytes], Answer | Awaitable[Answer] | None] = field(
+        default=lambda path, query, body: None
+    )
+    """Answers the body of a POST at a path other than /mcp, with its query; None: nothing is there."""
+    fill_in: Callable[[bytes, bytes], bytes] = field(default=lambda body, query: body)
+    """Returns the body of a `POST /mcp?...` with what its query adds to it."""
     find_guest_site: "Callable[[str], Site | None]" = field(default=lambda path: None)
     """Returns the site of the guest that is called at a path other than /mcp."""
 

@@ -88,6 +88,10 @@ class LeagueManager(Agent):
     def strict(self) -> bool:
         return self.settings.strict
 
+    @property
+    def game(self) -> str:
+        return self.settings.game_type
+
     def handlers(self) -> Mapping[type[Message], Handler]:
         return {
             RegisterPlayer: self.register_player,

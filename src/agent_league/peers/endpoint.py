@@ -7,7 +7,7 @@ import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
 from agent_league.dialects import DIALECTS
-from agent_league.dialects.dialect import Dialect, Received, Receiver
+from agent_league.dialects.dialect import Dialect, Received, Receiver, Spread
 from agent_league.http.exchange import Answer
 from agent_league.protocol import Acknowledgement, ErrorCode, Message, ProtocolError, name
 from agent_league.protocol.jsonrpc import (
@@ -19,6 +19,7 @@ from agent_league.protocol.jsonrpc import (
     read_params,
 )
 from agent_league.protocol.message import Result
+from agent_league.protocol.play import Invitation, MoveCall
 from agent_league.protocol.reading import MessageCall, find_conversation
 from agent_league.vocabulary import Json
 
@@ -28,6 +29,7 @@ Tool: TypeAlias = Callable[[dict[str, Json]], Result | Awaitable[Result]]
 """A tool that is not a message: it takes its arguments as they came."""
 
 _encode = msgspec.json.Encoder().encode
+_QUESTIONS = (Invitation, MoveCall)
 
 
 class Endpoint:
@@ -58,8 +60,10 @@ class Endpoint:
         """
         if call is None or call.method != call.params.route.tool or call.id is UNSET:
             return self._answer_in_dialect(body)
-        # The call is right in all respects, as nearly all are.
         message: Message = call.params
+        if message.auth_token is None and isinstance(message, _QUESTIONS):
+            return self._answer_in_dialect(body)  # who shows no ticket may read other words
+        # The call is right in all respects, as nearly all are.
         read = self._special.get(type(message))
         try:
             if read is not None:
@@ -104,6 +108,19 @@ class Endpoint:
         if received.wants_answer and isinstance(call.id, UnsetType):
             call.id = None  # the sender forgot the id, and waits for an answer all the same
         return self._handle_received(received)
+
+    def interpret(
+        self, kind: type[Message], body: dict[str, Json], tool: str
+    ) -> Awaitable[Result] | None:
+        """Return the answer to *body*, sent as a *kind* by calling *tool*; None if nothing deviates.
+
+        Raise `ProtocolError` if it has a fault that cannot be repaired.
+        """
+        for reader in self._readers:
+            received = reader.read_as(kind, body, tool, self._receiver)
+            if received is not None:
+                return self._handle_received(received)
+        return None
 
     async def _handle_received(self, received: Received) -> Result:
         """Return the answer to the last of the messages, in the dialect of their sender."""
@@ -164,4 +181,7 @@ def _encode_answer(call: Call | MessageCall, result: Result) -> Answer:
         return Answer(200, _encode(result))
     if isinstance(call.id, UnsetType):
         return Answer(202, b"")
+    if isinstance(result, Spread):
+        frame = {**result, "jsonrpc": "2.0", "id": call.id, "result": result}
+        return Answer(200, _encode(frame))
     return Answer(200, encode_result(call.id, _encode(result)))

@@ -61,6 +61,10 @@ class Player(Member):
         self._moves: dict[str, dict[bytes, Json]] = {}
         """Moves already made, so that a repeated call gets the same answer."""
 
+    @property
+    def game(self) -> str:
+        return self.meta.game_types[0]
+
     def handlers(self) -> Mapping[type[Message], Handler]:
         guard = self._referee_check.guard
         return {

@@ -22,6 +22,11 @@ def new_ticket() -> str:
     return f"tkt_{secrets.token_urlsafe(24)}"
 
 
+def is_ticket(text: str | None) -> bool:
+    """Whether *text* looks like a ticket, which only a league like ours gives."""
+    return (text or "").startswith("tkt_")
+
+
 def hash_token(token: str) -> str:
     return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
 

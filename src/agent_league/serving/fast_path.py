@@ -11,10 +11,12 @@ from typing import Any, Generic, Literal, TypeVar
 import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType, field
 
+from agent_league.dialects.dialect import Spread
 from agent_league.http.exchange import Answer
 from agent_league.offer import Caller
-from agent_league.protocol import Message, ProtocolError
+from agent_league.protocol import Message, ProtocolError, RpcCode
 from agent_league.protocol.fields import SUPPORTED_VERSION
+from agent_league.protocol.jsonrpc import encode_error
 from agent_league.protocol.message import Result
 from agent_league.protocol.reading import AnyMessage, find_conversation
 from agent_league.serving.header_hints import MODERN, HeaderHints
@@ -64,7 +66,7 @@ class FastPath:
     """Answers the plain calls of an agent's tools."""
 
     def __init__(self, served: Served) -> None:
-        self._tools, self._handlers = served.tools, served.handlers
+        self._served, self._handlers = served, served.handlers
         self._make_error = served.agent.make_error
         server_info = {f"{_META}serverInfo": {"name": served.name, "version": SUPPORTED_VERSION}}
         self._modern_suffix = b',"resultType":"complete","_meta":%b}}' % _encode(server_info)
@@ -74,25 +76,33 @@ class FastPath:
         call = _read_call(body)
         if call is None or not _is_plain(call, hints):
             return None
-        card = self._tools.get(call.params.name)
-        if card is None or card.slow:
+        card = self._served.find_tool(call.params.name)
+        if card is None:
+            return None if hints.mcp else _refuse_unknown(call)
+        if card.slow:
             return None
-        arguments = call.params.arguments
+        arguments, tool = call.params.arguments, call.params.name
+        renamed = None if tool == card.name else tool
         try:
             # A message without a token may have one in a header.
-            if type(arguments) is card.message and arguments.auth_token is not None:
+            is_whole = type(arguments) is card.message and arguments.auth_token is not None
+            if is_whole and card.message is not None and renamed is None:
                 result = self._handlers[card.message](arguments)
             else:
-                result = card.call(_read_object(body), Caller(hints.token))
+                result = card.call(_read_object(body), Caller(hints.token, tool=renamed))
         except ProtocolError as error:
             return self._encode_error(call, error)
         if isinstance(result, (Struct, dict)):
             return self._encode_answer(call, result)
-        return self._await_answer(call, result)
+        return self._await_answer(call, result, hints)
 
-    async def _await_answer(self, call: _Call[Any], result: Awaitable[Result]) -> Answer:
+    async def _await_answer(
+        self, call: _Call[Any], pending: Awaitable[Result], hints: HeaderHints
+    ) -> Answer:
         try:
-            return self._encode_answer(call, await result)
+            result = await pending
+            spread = _encode(result)[1:-1] if isinstance(result, Spread) and not hints.mcp else b""
+            return self._encode_answer(call, result, b",%b" % spread if spread else b"")
         except ProtocolError as error:
             return self._encode_error(call, error)
 
@@ -105,10 +115,10 @@ class FastPath:
         payload = _encode(self._make_error(error))
         return self._encode_result(call, payload, b'"isError":true')
 
-    def _encode_answer(self, call: _Call[Any], result: Result) -> Answer:
+    def _encode_answer(self, call: _Call[Any], result: Result, beside: bytes = b"") -> Answer:
         payload = _encode(result)
         return self._encode_result(
-            call, payload, b'"structuredContent":%b,"isError":false' % payload
+            call, payload, b'"structuredContent":%b,"isError":false%b' % (payload, beside)
         )
 
     def _encode_result(self, call: _Call[Any], payload: bytes, rest: bytes) -> Answer:
@@ -118,6 +128,11 @@ class FastPath:
             b'{"jsonrpc":"2.0","id":%b,"result":{"content":[{"type":"text","text":%b}],%b%b'
             % (_encode(call.id), _encode(payload.decode()), rest, suffix),
         )
+
+
+def _refuse_unknown(call: _Call[Any]) -> Answer:
+    text = f"no tool is called {call.params.name[:60]!r}"
+    return Answer(200, encode_error(call.id, RpcCode.INVALID_PARAMS, text))
 
 
 def _read_call(body: bytes) -> _Call[Any] | None:

@@ -48,7 +48,7 @@ def _is_plain(headers: Headers, values: dict[bytes, str], version: str | None) -
     counts = Counter(name for name, _ in headers)
     return (
         (version is None or version in STRUCTURED)
-        and ("application/json" in accept or "*/*" in accept)
+        and ("application/json" in accept or "text/event-stream" not in accept)
         and not {b"origin", *_SESSION_HEADERS} & values.keys()
         and not any(name.startswith(b"mcp-param-") for name in values)
         and all(counts[name] <= 1 for name in _SINGLE_HEADERS)

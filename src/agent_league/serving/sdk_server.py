@@ -1,6 +1,8 @@
 """The SDK's server for one agent. Importing this imports the SDK; only `sdk_app` does so, when needed."""
 
-from typing import Any
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any, cast
 
 from mcp.server import Server
 from mcp.server.caching import CacheHint
@@ -8,6 +10,7 @@ from mcp.server.request_state import RequestStateBoundary, RequestStateSecurity
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.server.transport_security import TransportSecuritySettings
 
+from agent_league.http.site import AsgiApp, Receive, Scope, Send
 from agent_league.protocol.fields import SUPPORTED_VERSION
 from agent_league.serving.sdk_resources import Contents
 from agent_league.serving.sdk_sessions import Sessions
@@ -22,6 +25,8 @@ _CACHE_HINTS: dict[Any, CacheHint] = {
     "resources/read": CacheHint(ttl_ms=0, scope="public"),
 }
 _MAX_SESSIONS = 1000
+_STREAM = b"text/event-stream"
+_SESSION_MARKS = frozenset({b"mcp-session-id", b"mcp-protocol-version"})
 
 
 class McpServer:
@@ -29,19 +34,41 @@ class McpServer:
 
     def __init__(self, served: Served, body_limit: int) -> None:
         self.subscriptions = Subscriptions(served.offer.change_listeners)
-        manager = StreamableHTTPSessionManager(
-            _build_server(served, self.subscriptions),
-            stateless=False,
-            json_response=False,  # a stream, so that a slow tool can report progress
-            # The site has already checked Host and Origin.
-            security_settings=TransportSecuritySettings(enable_dns_rebinding_protection=False),
-            max_request_body_size=body_limit,
-            max_sessions=2 * _MAX_SESSIONS,
-        )
-        handle_request: Any = manager.handle_request  # starlette's names for the same types
-        self.run = manager.run
-        """Serves during a context, which one task must enter and leave."""
-        self.handle = Sessions(handle_request, _MAX_SESSIONS).handle
+        server = _build_server(served, self.subscriptions)
+        # A stream, so that a slow tool can report progress; JSON for who does not read streams.
+        self._managers = [
+            StreamableHTTPSessionManager(
+                server,
+                stateless=plain,
+                json_response=plain,
+                # The site has already checked Host and Origin.
+                security_settings=TransportSecuritySettings(enable_dns_rebinding_protection=False),
+                max_request_body_size=body_limit,
+                max_sessions=2 * _MAX_SESSIONS,
+            )
+            for plain in (False, True)
+        ]
+        # starlette has names of its own for the same types
+        streamed, plain = (cast("AsgiApp", manager.handle_request) for manager in self._managers)
+        self._handle_plainly = plain
+        self._handle_in_session = Sessions(streamed, _MAX_SESSIONS).handle
+
+    @asynccontextmanager
+    async def run(self) -> AsyncIterator[None]:
+        """Serve during a context, which one task must enter and leave."""
+        streamed, plain = self._managers
+        async with streamed.run(), plain.run():
+            yield
+
+    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request: as JSON, if it has no session and cannot read a stream."""
+        headers = dict(scope["headers"])
+        reads_streams = _STREAM in headers.get(b"accept", b"")
+        if scope["method"] != "POST" or reads_streams or not _SESSION_MARKS.isdisjoint(headers):
+            await self._handle_in_session(scope, receive, send)
+        else:
+            accepting = {**headers, b"accept": b"application/json, " + _STREAM}
+            await self._handle_plainly({**scope, "headers": [*accepting.items()]}, receive, send)
 
 
 def _build_server(served: Served, subscriptions: Subscriptions) -> Server[Any]:

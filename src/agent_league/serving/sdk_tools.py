@@ -30,13 +30,13 @@ class ToolCalls:
     """Calls the tools of an agent, and returns their results in the form of MCP."""
 
     def __init__(self, served: Served) -> None:
-        self._tools, self._make_error = served.tools, served.agent.make_error
+        self._make_error = served.agent.make_error
         self._limit = served.agent.body_limit
         self._served = served
         self._described = {card.name: _describe_tool(card) for card in served.tools.values()}
 
     def input_schema(self, tool: str) -> Schema | None:
-        card = self._tools.get(tool)
+        card = self._served.find_tool(tool)
         return card.input_schema if card else None
 
     async def list(
@@ -51,7 +51,7 @@ class ToolCalls:
 
     async def call(self, ctx: Context, params: types.CallToolRequestParams) -> CallResult:
         """Return the result of a tool; for the model, an error of the league is a result too."""
-        card = self._tools.get(params.name)
+        card = self._served.find_tool(params.name)
         if card is None:
             raise MCPError(types.INVALID_PARAMS, f"no tool is called {params.name[:60]!r}")
         # The league protocol refuses a message of that size too.
@@ -81,7 +81,7 @@ async def _call_with_forms(
     answers = _read_answers(params)
     for _ in range(_MAX_QUESTIONS):
         try:
-            return await _call_card(card, params.arguments or {}, ctx, answers)
+            return await _call_card(card, params, ctx, answers)
         except InputNeededError as needed:
             _require_elicitation(ctx)
             form, schema = needed.message, dict(needed.schema)
@@ -109,15 +109,19 @@ def _dump(model: BaseModel) -> dict[str, Json]:
 
 
 async def _call_card(
-    card: ToolCard, arguments: Mapping[str, Any], ctx: Context, answers: Mapping[str, Json]
+    card: ToolCard,
+    params: types.CallToolRequestParams,
+    ctx: Context,
+    answers: Mapping[str, Json],
 ) -> CallResult:
     caller = Caller(
         token=_read_token(ctx),
         progress=ctx.session.report_progress,
         answers=answers,
+        tool=None if params.name == card.name else params.name,
         context=ctx,
     )
-    result: Any = card.call(dict(arguments), caller)
+    result: Any = card.call(dict(params.arguments or {}), caller)
     if isawaitable(result):
         result = await result
     if isinstance(result, types.CallToolResult | types.InputRequiredResult):

@@ -18,6 +18,7 @@ from agent_league.protocol.reading import read_message_call
 from agent_league.protocol.versions import V1
 from agent_league.serving.fast_path import FastPath
 from agent_league.serving.header_hints import HeaderHints, read_hints
+from agent_league.serving.rest import RestPaths, fill_in
 from agent_league.serving.sdk_app import SdkApp
 from agent_league.serving.tools import Served
 from agent_league.vocabulary import Json
@@ -29,7 +30,7 @@ def make_site(agent: Agent) -> Site:
     """Return *agent* as something that a server can serve; a detailed log gets each message."""
     handlers = agent.handlers()
     served = Served(agent, agent.offer(), handlers)
-    endpoint = Endpoint(handlers, served.league_tools, agent)
+    endpoint = served.endpoint
     answer = Switch(endpoint, FastPath(served), agent.body_limit).answer
     return Site(
         answer=_log_exchanges(answer, agent) if agent.agent_log.detailed else answer,
@@ -38,6 +39,8 @@ def make_site(agent: Agent) -> Site:
         too_large=endpoint.too_large,
         streams=SdkApp(served).streams(),
         names=agent.host_names(),
+        answer_elsewhere=RestPaths(served).answer,
+        fill_in=fill_in,
         find_guest_site=served.offer.find_guest_site,
     )
 

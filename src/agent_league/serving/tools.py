@@ -7,9 +7,10 @@ from functools import cache, cached_property, partial
 from typing import NamedTuple
 
 from agent_league.agent import Agent
+from agent_league.dialects.meanings import find_kind
 from agent_league.offer import NOBODY, Audience, Caller, Offer, Schema, ToolCard, ToolHandler
-from agent_league.peers.endpoint import Handler, Tool
-from agent_league.protocol import Message, Notice, Request, Role, name, read_as
+from agent_league.peers.endpoint import Endpoint, Handler, Tool
+from agent_league.protocol import Message, Notice, ProtocolError, Request, Role, name, read_as
 from agent_league.protocol.contracts import schemas
 from agent_league.protocol.message import Result
 from agent_league.vocabulary import Json
@@ -38,6 +39,11 @@ class Served:
     offer: Offer
     handlers: Mapping[type[Message], Handler]
 
+    @cached_property
+    def endpoint(self) -> Endpoint:
+        """What answers the messages of the league protocol."""
+        return Endpoint(self.handlers, self.league_tools, self.agent)
+
     @property
     def name(self) -> str:
         return f"agent-league {self.agent.role}"
@@ -56,6 +62,11 @@ class Served:
         if len(tools) < len(cards):
             raise ValueError("two tools have the same name")
         return tools
+
+    def find_tool(self, tool: str) -> ToolCard | None:
+        """Return the tool that is called *tool*, or whose message that name means."""
+        kind = None if tool in self.tools else find_kind(tool, self.handlers.keys())
+        return self.tools.get(kind.route.tool if kind else tool)
 
     def list_for(self, roles: Audience) -> list[ToolCard]:
         """Return the tools that are listed to a caller with *roles*."""
@@ -103,13 +114,21 @@ def _make_message_call(kind: type[Message], handler: Handler, served: Served) ->
         token = caller.choose_token(arguments)
         fields: dict[str, Json] = {
             **agent.envelope(f"conv-mcp-{kind.route.tool}"),
-            "message_type": name(kind),
             "sender": sender,
             **supply(token if isinstance(token, str) else None),
         }
         if token is not None:
             fields["auth_token"] = token
-        return handler(read_as(kind, {**fields, **_leave_out_null_token(arguments)}))
+        given = {**fields, **_leave_out_null_token(arguments)}
+        try:
+            message = read_as(kind, {"message_type": name(kind), **given})
+        except ProtocolError:
+            answer = served.endpoint.interpret(kind, given, caller.tool or kind.route.tool)
+            if answer is None:
+                raise
+            return answer
+        renamed = served.endpoint.interpret(kind, given, caller.tool) if caller.tool else None
+        return renamed or handler(message)
 
     return call
 

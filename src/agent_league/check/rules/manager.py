@@ -55,9 +55,9 @@ requires_a_token = manager_rule(
 rejects_a_false_token = manager_rule(required.TOKEN_FALSE, _requests("false token"))(
     _require_code("E012")
 )
-checks_registrations = manager_rule(
-    required.REGISTRATION_FIELDS, _requests("no name", "no endpoint")
-)(_require_code("E003"))
+checks_registrations = manager_rule(required.REGISTRATION_FIELDS, _requests("no endpoint"))(
+    _require_code("E003")
+)
 
 
 def _check_rejected(exchange: Exchange) -> Problem:

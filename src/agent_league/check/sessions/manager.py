@@ -22,7 +22,6 @@ UNKNOWN_PLAYER = "P99999"
 NO_CONSENT = "it would change the league: --allow-registration"
 PLAYER_QUERIES = ("GET_NEXT_MATCH", "GET_PLAYER_STATS")
 BAD_REGISTRATIONS: dict[str, dict[str, Json]] = {
-    "no name": {"display_name": None},
     "no endpoint": {"contact_endpoint": None},
     "unknown game": {"game_types": ["quidditch"]},
     "old version": {"protocol_version": "1.0.0"},

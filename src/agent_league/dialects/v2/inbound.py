@@ -9,18 +9,23 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from agent_league.dialects.dialect import Reader, Received, Receiver
+from agent_league.dialects.meanings import find_kind, find_message_kind
 from agent_league.dialects.v2 import orders
-from agent_league.dialects.v2.repairs import find_kind, parse_object, preview, repair
+from agent_league.dialects.v2.completion import Situation, complete
+from agent_league.dialects.v2.other_words import write_in_other_words
+from agent_league.dialects.v2.repairs import parse_object, preview
+from agent_league.dialects.v2.words import Body
 from agent_league.protocol import ErrorCode, Message, ProtocolError, Request, name, registration
 from agent_league.protocol.deviations import Deviation
 from agent_league.protocol.jsonrpc import Call
 from agent_league.protocol.message import Result
 from agent_league.protocol.play import StartMatch
-from agent_league.protocol.reading import MESSAGES, TOOLS, read, read_as
+from agent_league.protocol.reading import MESSAGES, TOOLS, read
 from agent_league.protocol.requirements import rules
 from agent_league.protocol.rounds import RoundAnnouncement
 
 Registration: TypeAlias = registration.RegisterPlayer | registration.RegisterReferee
+_APPLICATIONS = (registration.RegisterPlayer, registration.RegisterReferee)
 _ADMISSIONS = (registration.PlayerRegistered, registration.RefereeRegistered)
 ACCEPTED: Final = "ACCEPTED"
 REGISTERED: Final = "REGISTERED"
@@ -39,6 +44,7 @@ class V2Reader(Reader):
     """Understands every body that names a message, in whatever form; it refuses the others."""
 
     def __init__(self, kinds: Collection[type[Message]]) -> None:
+        self._kinds = kinds
         self._registrations: dict[str, _Registrations] = {}
         self.special = {
             registration.RegisterPlayer: self._receive_registration,
@@ -47,18 +53,58 @@ class V2Reader(Reader):
         }
 
     def read(self, call: Call, body: bytes, receiver: Receiver) -> Received | None:
+        sent: Body = {}
         try:
             message, deviations = read_framed(call, body), list[Deviation]()
         except ProtocolError:
-            interpretation = interpret(body, receiver.now())
+            interpretation = interpret(body, self._describe(receiver))
             if interpretation is None:
                 raise
-            message, deviations = interpretation
+            message, deviations, sent = interpretation
         deviations = [*find_frame_deviations(call, message), *deviations]
-        if type(message) not in self.special:
-            return Received([message], deviations, wants_answer=isinstance(message, Request))
-        received = self.special[type(message)](message, receiver)
-        return received._replace(deviations=[*deviations, *received.deviations])
+        return self._receive(message, deviations, sent, receiver, method=call.method)
+
+    def read_as(
+        self, kind: type[Message], body: Body, tool: str, receiver: Receiver
+    ) -> Received | None:
+        deviations = _find_name_deviations(tool, kind)
+        frame: Body = {"method": kind.route.tool, "params": body}
+        order = orders.read_order(frame, receiver.now()) if kind is StartMatch else None
+        if order is not None:
+            return Received([order[0]], [*deviations, *order[1]])
+        found = find_message(frame, self._kinds)
+        if found is None or found.kind is not kind:
+            return None
+        # A call of a tool need not name the message.
+        sent = {"message_type": name(kind), **found.body}
+        message, repaired = complete(kind, sent, self._describe(receiver))
+        deviations += [*found.deviations, *repaired]
+        return self._receive(message, deviations, sent, receiver) if deviations else None
+
+    def _describe(self, receiver: Receiver) -> Situation:
+        return Situation(receiver.now(), receiver.name, receiver.game, self._kinds)
+
+    def _receive(
+        self,
+        message: Message,
+        deviations: list[Deviation],
+        sent: Body,
+        receiver: Receiver,
+        method: str | UnsetType = UNSET,
+    ) -> Received:
+        wants_answer = isinstance(message, Request)
+        received = Received([message], deviations, wants_answer=wants_answer)
+        if type(message) in self.special:
+            special = self.special[type(message)](message, receiver)
+            received = special._replace(deviations=[*deviations, *special.deviations])
+        if isinstance(message, _APPLICATIONS):
+            is_right = method == message.route.tool
+        else:
+            is_right = not deviations and bool(message.auth_token)
+        if is_right:
+            return received
+        encode = partial(write_in_other_words, message, sent, received.encode_answer)
+        return received._replace(encode_answer=encode)
 
     def _receive_registration(self, request: Registration, receiver: Receiver) -> Received:
         """Read a registration; the answer is REGISTERED once if the agent goes on and on."""
@@ -112,13 +158,14 @@ def read_framed(call: Call, body: bytes) -> Message:
 
 
 class Interpretation(NamedTuple):
-    """A message, and in what it deviates."""
+    """A message, in what it deviates, and the fields with which it was sent."""
 
     message: Message
     deviations: list[Deviation]
+    sent: Body
 
 
-def interpret(body: bytes, now: str) -> Interpretation | None:
+def interpret(body: bytes, situation: Situation) -> Interpretation | None:
     """Return the message that *body* means; None if it is not understood at all.
 
     Raise `ProtocolError` if it is found, and has a fault that cannot be repaired.
@@ -126,24 +173,63 @@ def interpret(body: bytes, now: str) -> Interpretation | None:
     frame = parse_object(body)
     if frame is None or frame.get("method") == "tools/call":
         return None
-    order = orders.read_order(frame, now)
+    order = orders.read_order(frame, situation.now)
     if order is not None:
-        return Interpretation(*order)
-    payload = frame if "message_type" in frame and "method" not in frame else frame.get("params")
-    if not isinstance(payload, dict):
+        return Interpretation(*order, frame)
+    found = find_message(frame, situation.kinds)
+    if found is None:
         return None
-    key, raw_message = "", payload
-    if "message_type" not in payload:  # perhaps an object directly inside has one
-        nested = (item for item in payload.items() if isinstance(item[1], dict))
-        found = (item for item in nested if "message_type" in item[1])
-        key, raw_message = next(found, ("", payload))
-    kind = find_kind(raw_message.get("message_type"))
-    if kind is None:
+    message, deviations = complete(found.kind, found.body, situation)
+    deviations += found.deviations
+    return Interpretation(message, deviations, found.body) if deviations else None
+
+
+class FoundMessage(NamedTuple):
+    """What is meant to be a message, and in what its place deviates."""
+
+    kind: type[Message]
+    body: Body
+    deviations: list[Deviation]
+
+
+def find_message(frame: Body, kinds: Collection[type[Message]]) -> FoundMessage | None:
+    """Return the message in *frame*: message_type says which, or else the method, or else a key."""
+    method = frame.get("method")
+    params = frame if method is None else frame.get("params")
+    if not isinstance(params, dict):
         return None
-    repaired_body, deviations = repair(kind, raw_message, now)
-    if raw_message is not payload:
-        deviations.append(Deviation(rules.MESSAGE_NESTED, f"params with {preview(key)}"))
-    return Interpretation(read_as(kind, repaired_body), deviations) if deviations else None
+    objects = {key: value for key, value in params.items() if isinstance(value, dict)}
+    if kind := _read_type(params, kinds):
+        return FoundMessage(kind, params, [])
+    for key, inner in objects.items():
+        if "message_type" in inner and (kind := _read_type(inner, kinds)):
+            return _make_nested(kind, params, key)
+    meanings = {key: find_kind(key, kinds) for key in objects if key not in _ALL_FIELDS}
+    if kind := find_message_kind(str(method), params, kinds):
+        holders = [key for key in objects if key in _WRAPPERS or meanings.get(key) is kind]
+        return _make_nested(kind, params, holders[0]) if holders else FoundMessage(kind, params, [])
+    found = ((kind, key) for key, kind in meanings.items() if kind is not None)
+    return next((_make_nested(kind, params, key) for kind, key in found), None)
+
+
+def _make_nested(kind: type[Message], params: Body, key: str) -> FoundMessage:
+    """Return the object under *key*, with the plain values that stand beside it."""
+    beside = {name: value for name, value in params.items() if not isinstance(value, dict)}
+    deviation = Deviation(rules.MESSAGE_NESTED, f"params with {preview(key)}")
+    return FoundMessage(kind, {**beside, **params[key]}, [deviation])
+
+
+_ALL_FIELDS = frozenset(
+    field.encode_name for kind in MESSAGES.values() for field in msgspec.structs.fields(kind)
+)
+_WRAPPERS = frozenset({"message", "payload", "data", "body", "params", "arguments", "request"})
+_TYPE_FIELDS = ("message_type", "messageType", "type")
+
+
+def _read_type(body: Body, kinds: Collection[type[Message]]) -> type[Message] | None:
+    names = (body.get(field) for field in _TYPE_FIELDS)
+    found = (find_message_kind(text, body, kinds) for text in names if isinstance(text, str))
+    return next((kind for kind in found if kind is not None), None)
 
 
 def find_frame_deviations(call: Call, message: Message) -> list[Deviation]:
@@ -153,9 +239,12 @@ def find_frame_deviations(call: Call, message: Message) -> list[Deviation]:
     deviations = []
     if call.id is UNSET and isinstance(message, Request):
         deviations.append(Deviation(rules.FRAME_ID_MISSING, "no id"))
-    method, known_methods = str(call.method), {message.route.tool}
-    if isinstance(message, StartMatch):
-        known_methods |= orders.METHODS
-    if method not in known_methods and method.upper() != name(type(message)):
-        deviations.append(Deviation(rules.METHOD_INVENTED, preview(method)))
-    return deviations
+    return deviations + _find_name_deviations(str(call.method), type(message))
+
+
+def _find_name_deviations(called: str, kind: type[Message]) -> list[Deviation]:
+    """Return the deviation of a caller that has a name of its own for the tool of a *kind*."""
+    known_names = {kind.route.tool, *(orders.METHODS if kind is StartMatch else ())}
+    if called in known_names or called.upper() == name(kind):
+        return []
+    return [Deviation(rules.METHOD_INVENTED, preview(called))]
