@@ -148,6 +148,8 @@ class Scripted:
         frame = json.loads(body)
         bare = "method" not in frame
         message = frame if bare else frame.get("params", {})
+        if frame.get("method") == "tools/call":
+            message = message.get("arguments", message)
         call = Call(now(), frame.get("method"), frame.get("id"), message, self.who)
         if "message_type" not in message:  # the league asks which dialect is spoken here
             return behaves(call)

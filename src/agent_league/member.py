@@ -29,7 +29,7 @@ from agent_league.protocol import (
 )
 from agent_league.protocol.deviations import Ledger
 from agent_league.protocol.error_messages import GameErrorMessage, LeagueErrorMessage
-from agent_league.protocol.failures import NoAnswerError, RefusedError
+from agent_league.protocol.failures import NoAnswerError, RefusedError, says_registered
 from agent_league.protocol.fields import VERSION
 from agent_league.protocol.play import Retry
 from agent_league.protocol.queries import Query, QueryAnswer, QueryType, RefereeClaim
@@ -72,6 +72,8 @@ class Member(Agent):
         self.league_url = league_url
         self.league_id = league_id
         """The only league to join, or None for any; later the league that was joined."""
+        self._kept_league_id: str | None = None
+        """The league of an earlier run."""
         self.league_signs = False
         """Whether the league proves what it sends; then what is not proven is not believed."""
         self._tokens: list[str] = []
@@ -101,9 +103,9 @@ class Member(Agent):
         self._tokens = [token, *(old for old in self._tokens if old != token)][:REMEMBERED_TOKENS]
         self._keys = [tokens.hash_token(known) for known in self._tokens]
 
-    def resume(self, agent_id: str, token: str) -> None:
+    def resume(self, agent_id: str, token: str, league_id: str | None = None) -> None:
         """Be the agent of an earlier run; until it has registered, nobody is believed without proof."""
-        self.name, self.token = agent_id, token
+        self.name, self.token, self._kept_league_id = agent_id, token, league_id
         self.league_signs = bool(token)
 
     def owns(self, token: Json) -> bool:
@@ -139,16 +141,25 @@ class Member(Agent):
 
         If *is_quiet*, what is tried again is noted in the log, and not shown.
         """
-        line = self.peers.line_to(Peer(self.league_url, self.name, self.dialect))
-        request: Request[Any] = self.application()
-        ledger = Ledger()
-        reply = await call_with_retry(
-            lambda: line.ask(request, ledger=ledger),
-            retry or Retry(),
-            self._note_retry if is_quiet else self._warn_retry,
-        )
+        ledger, on_failure = Ledger(), self._note_retry if is_quiet else self._warn_retry
+        try:
+            reply = await call_with_retry(lambda: self._apply(ledger), retry or Retry(), on_failure)
+        except RefusedError as error:
+            if not says_registered(error.detail):
+                raise
+            self._go_on_registered(error.detail)
+        else:
+            self._take_reply(reply)
         for deviation in ledger.deviations.values():
             self.agent_log.note("DEVIATION", rule=deviation.rule.id, got=deviation.got)
+
+    def _take_reply(
+        self, reply: registration.PlayerRegistered | registration.RefereeRegistered
+    ) -> None:
+        """Be the agent that the league has admitted, or raise `NotAdmittedError`."""
+        if reply.status != "ACCEPTED" and says_registered(reply.reason or ""):
+            self._go_on_registered(reply.reason or "")
+            return
         if reply.status != "ACCEPTED":
             self.agent_log.note("NOT_ADMITTED", "ERROR", reason=reply.reason)
             raise NotAdmittedError(reply.reason or "the league gave no reason")
@@ -159,6 +170,25 @@ class Member(Agent):
         self.agent_log.set_owner(self.name)
         self.agent_log.note("REGISTERED", league_id=self.league_id, league=self.league_url)
         self.on_registered()
+
+    async def _apply(self, ledger: Ledger) -> Any:
+        """Ask for admission, and remember the dialect that the league understands."""
+        peer = Peer(self.league_url, self.name, self.dialect)
+        application: Request[Any] = self.application()
+        reply, self.dialect = await self.peers.ask_in_any_dialect(peer, application, ledger)
+        return reply
+
+    def _go_on_registered(self, reason: str) -> None:
+        """Be the agent that a league without renewals has registered before, if that is known."""
+        if self.token is None:
+            detail = f"the league has registered {self.name} before ({reason[:200]}), and nothing"
+            raise NotAdmittedError(
+                f"{detail} is kept from then; start it with the --shared folder and the port of"
+                " that time, or ask for another id"
+            )
+        self.league_signs = False
+        self.league_id = self.league_id or self._kept_league_id
+        self.agent_log.note("REGISTERED_BEFORE", league=self.league_url, message=reason)
 
     async def query(self, query_type: QueryType, **params: Json) -> QueryAnswer:
         """Ask the league a question; if it takes the token no more, with a new one."""

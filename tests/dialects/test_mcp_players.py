@@ -17,9 +17,11 @@ from agent_league.peers.line import Line
 from agent_league.protocol import ErrorCode, Patience, Role
 from agent_league.protocol.failures import LateError, NonsenseError
 from agent_league.protocol.play import ParityCall
+from agent_league.referee.transcript import Transcript, TranscriptWriter
 from agent_league.store.events import MatchEnded
 from league_box import Box, Guest
 from mcp_peer import Act, McpNetwork, McpPeer, even, structured, text
+from protocol.samples import SAMPLES
 from scripted import Scripted, does_not_know, hosted
 from timewarp import clock, run
 
@@ -425,3 +427,56 @@ def test_whatever_a_tool_says_is_a_move_or_a_named_failure(reply: Any, as_text: 
             return None
 
     assert run(main()) in {"even", "odd", None}
+
+
+# Tools under other names
+
+ACK = {"status": "ACK"}
+OTHER_NAMES = {
+    "receive_game_invitation": lambda arguments: text(json.dumps(ACK)),
+    "parity_choose": even,
+    "receive_game_over": lambda arguments: text(json.dumps(ACK)),
+    "notify_standings": thanks,
+    "receive_round_announcement": thanks,
+    "league_completed": thanks,
+}
+
+
+def test_tools_are_found_by_what_their_names_mean() -> None:
+    server = McpPeer(dict(OTHER_NAMES))
+    box = league_of(server)
+    assert [ended.termination for ended in box.ended] == ["completed"]
+    assert {name for name in OTHER_NAMES if not server.called(name)} == set()
+
+
+def test_a_tool_that_only_its_description_explains_is_found() -> None:
+    class Explained(McpPeer):
+        def listed(self, name: str) -> dict[str, Any]:
+            return {**super().listed(name), "description": "Answers a CHOOSE_PARITY_CALL"}
+
+    server = Explained({"play": even})
+    assert [ended.termination for ended in league_of(server).ended] == ["completed"]
+
+
+def test_a_tool_with_one_argument_of_its_own_gets_the_whole_message() -> None:
+    server = McpPeer(properties={"choose_parity": ["request"]})
+    league_of(server)
+    (arguments,) = server.called("choose_parity")
+    assert arguments["request"]["message_type"] == "CHOOSE_PARITY_CALL"
+
+
+def test_what_a_server_has_no_tool_for_is_not_in_the_transcript() -> None:
+    transcript = Transcript(clock)
+    witness = TranscriptWriter(transcript, "referee:REF01", "player:P07", "tkt_1")
+
+    async def main() -> None:
+        line = line_to(McpPeer())
+        invitation: Any = SAMPLES["GAME_INVITATION"]
+        assert (await line.ask(invitation, observer=witness)).accept is True
+        over: Any = SAMPLES["GAME_OVER"]
+        await line.tell(over, observer=witness)
+        await line.ask(parity_call(), observer=witness)
+
+    run(main())
+    kinds = [json.loads(entry)["message"]["message_type"] for entry in transcript]
+    assert kinds == ["CHOOSE_PARITY_CALL", "CHOOSE_PARITY_RESPONSE"]

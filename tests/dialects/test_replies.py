@@ -484,7 +484,7 @@ def test_the_rounds_of_a_completed_league_can_be_written_as_text_with_whole_rows
     )
     written = json.loads(write_rounds_as_text(completed))
     rows = {one["player_id"]: one for one in written["final_standings"]}
-    assert rows["P01"]["wins"] == 2
+    assert (rows["P01"]["wins"], rows["P01"]["draws"]) == (2, 0)
     ended = json.loads(write_rounds_as_text(encode_message(SAMPLES["ROUND_COMPLETED"])))
     assert ended["round_id"] == "R3"
     assert ended["completed_matches"] == []

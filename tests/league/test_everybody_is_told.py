@@ -14,7 +14,16 @@ from agent_league.season.roster import Lifecycle
 from agent_league.serving.site import make_site
 from agent_league.store.events import AgentDisqualified, AgentSuspended, MatchEnded
 from league_box import Box, player_url, referee_meta, referee_url
-from scripted import Scripted, breaks, says, stays_silent, takes
+from scripted import (
+    Call,
+    Scripted,
+    behaves,
+    breaks,
+    does_not_know,
+    says,
+    stays_silent,
+    takes,
+)
 from timewarp import run
 
 JOIN, CHOOSE, OVER, ERROR = "GAME_INVITATION", "CHOOSE_PARITY_CALL", "GAME_OVER", "LEAGUE_ERROR"
@@ -160,3 +169,49 @@ def test_a_league_without_referees_says_so_and_goes_on_when_one_joins(
     with caplog.at_level(logging.WARNING):
         run(main())
     assert sum("no referee takes matches" in message for message in caplog.messages) == 1
+
+
+# Agents that do not take their notices
+
+
+def wants_token(call: Call) -> Answer:
+    """Take nothing without a token, as an agent does that asks for one in every message."""
+    given = call.message.get("auth_token")
+    return behaves(call) if given else call.refuses(-32001, "Missing auth token")
+
+
+def test_an_agent_that_asks_for_a_token_in_its_notices_gets_a_proof_in_every_one() -> None:
+    asks = dict.fromkeys([ANNOUNCEMENT, COMPLETED, TABLE], wants_token)
+    box = Box(FOUR, guests=1)
+    peer = Scripted("?", asks)
+    guest = box.guest(peer)
+    run(box.play())
+    calls = [call for kind in asks for call in peer.calls(kind)]
+    refused = [call for call in calls if not call.message.get("auth_token")]
+    assert len(refused) == 1
+    proofs = {call.message["auth_token"] for call in calls if call.message.get("auth_token")}
+    assert proofs
+    assert guest.token not in proofs
+
+
+def test_an_agent_that_takes_no_notice_is_complained_about_once_with_the_fix(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    box = Box(FOUR, guests=1)
+    box.guest(Scripted("?", dict.fromkeys([ANNOUNCEMENT, COMPLETED, TABLE, END], does_not_know)))
+    with caplog.at_level(logging.WARNING, "agent_league"):
+        run(box.play())
+    (complaint,) = [text for text in caplog.messages if "does not take" in text]
+    assert "P05 does not take ROUND_ANNOUNCEMENT" in complaint
+    assert "fix: let it answer the call notify_round with a result" in complaint
+
+
+def test_nobody_complains_about_a_referee_that_takes_no_notices(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    box = Box(FOUR, referees=1)
+    guest = box.guest(Scripted("?", dict.fromkeys([COMPLETED, END], does_not_know)), Role.REFEREE)
+    with caplog.at_level(logging.WARNING, "agent_league"):
+        run(box.play())
+    assert not [text for text in caplog.messages if guest.name in text and "notice" in text]
+    assert not [text for text in caplog.messages if COMPLETED in text]

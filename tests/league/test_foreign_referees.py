@@ -83,7 +83,8 @@ def test_an_ok_that_nothing_comes_of_is_followed_by_the_other_forms() -> None:
     box = refereed(says_ok, script)
     assert box.season.results["R1M1"].termination == "completed"
     notices = methods(box.guests[0])
-    assert notices[:5] == ["start_match", START, None, START, "MATCH_ASSIGNMENT"]
+    assert notices[:4] == ["start_match", START, None, START]
+    assert "MATCH_ASSIGNMENT" in notices
 
 
 def methods(referee: Guest) -> list[str | None]:

@@ -31,7 +31,7 @@ from agent_league.running.folder import SHARED, Folder
 from agent_league.running.lineup import LOCAL_HOSTS, ConfigFiles
 from agent_league.running.members import run_members
 from agent_league.running.serve import LOOPBACK, bind_first, find_own_address, open_client
-from agent_league.running.specs import AgentSpec, LeagueLink
+from agent_league.running.specs import AgentSpec, LeagueLink, claim_id
 from agent_league.vocabulary import Level
 
 PATIENCE = 60.0
@@ -140,7 +140,10 @@ def _run_agent(
     """Run one agent at *port*, or else at its own port or the first of its range that is free."""
     ports = files.list_ports(spec) if port is None else [port]
     sock = bind_first(host or _choose_host(files.host, link.url), ports)
-    identity = f"{spec.role}-{sock.getsockname()[1]}.json"
+    bound = sock.getsockname()[1]
+    if spec.agent_id == spec.role:  # no id was given
+        spec = replace(spec, agent_id=claim_id(spec.role, bound) or spec.agent_id)
+    identity = f"{spec.role}-{bound}.json"
     # An agent that takes any port is another one next time.
     identity_path = None if port == 0 else files.shared / "state" / identity
     logs = AgentLogs(files.shared / "logs", log_level)
@@ -148,7 +151,8 @@ def _run_agent(
     members: list[Member] = []
 
     def print_joined(member: Member) -> None:
-        line = f"{member.name} is in {member.league_id} at {member.league_url}"
+        league = member.league_id or "the league"
+        line = f"{member.name} is in {league} at {member.league_url}"
         print(make_printable(line), file=sys.stderr)
         members.append(member)
         if isinstance(member, Player):
@@ -194,7 +198,8 @@ async def _register(spec: AgentSpec, link: LeagueLink) -> None:
     async with open_client() as wire:
         member = spec.make_member(wire, link)
         await member.register(link.retry)
-    line = f"{member.name} is in {member.league_id}, played by {spec.endpoint}"
+    league = member.league_id or "the league"
+    line = f"{member.name} is in {league}, played by {spec.endpoint}"
     print(make_printable(line), file=sys.stderr)
 
 

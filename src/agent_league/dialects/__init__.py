@@ -7,7 +7,10 @@ from collections.abc import Mapping
 
 from agent_league.dialects.dialect import Dialect
 from agent_league.dialects.mcp import session as mcp
+from agent_league.dialects.rest import session as rest
 from agent_league.dialects.v1 import session as v1
 from agent_league.dialects.v2 import session as v2
 
-DIALECTS: Mapping[str, Dialect] = {each.dialect.name: each.dialect for each in (v1, mcp, v2)}
+DIALECTS: Mapping[str, Dialect] = {each.dialect.name: each.dialect for each in (v1, mcp, rest, v2)}
+OTHER_WAYS = (mcp.MCP, rest.REST)
+"""The dialects in which a league is asked for admission that understands no other."""

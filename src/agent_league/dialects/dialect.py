@@ -32,6 +32,10 @@ class Outgoing(NamedTuple):
     """What other dialects say with this message, and league.v2 elsewhere or not at all."""
 
 
+class NothingSent(bytes):
+    """The result of a message that the peer does not take and need not: it was not sent."""
+
+
 def encode_message(message: Message) -> Outgoing:
     return Outgoing(type(message), _encode(message))
 
@@ -51,8 +55,8 @@ class PeerSession:
     """Sends messages to one peer in its dialect, and remembers what it has learned of the peer."""
 
     dialect: ClassVar[str]
-    reads_extras: ClassVar[bool] = False
-    """Whether this dialect says more with some notices (`Outgoing.get_extras`)."""
+    reads_extras: bool = False
+    """Whether this session says more with some notices (`Outgoing.get_extras`)."""
     fingerprint: str | None = None
     """The fingerprint of the peer's tools, if it is called by them."""
     alias: tuple[str, str] | None = None

@@ -15,11 +15,14 @@ from agent_league.league.context import Context
 from agent_league.league.discipline import Discipline
 from agent_league.league.liveness import Liveness
 from agent_league.peers.outbox import Outbox, Urgency
-from agent_league.protocol import Notice, name, rounds, tokens
-from agent_league.protocol.failures import NoAnswerError
+from agent_league.printable import make_printable
+from agent_league.protocol import Message, Notice, Role, name, rounds, tokens
+from agent_league.protocol.deviations import Ledger
+from agent_league.protocol.failures import NoAnswerError, RefusedError
 from agent_league.protocol.play import GameOver
 from agent_league.protocol.results import make_game_result
-from agent_league.season.roster import AWAY
+from agent_league.protocol.rounds import LeagueCompleted
+from agent_league.season.roster import AWAY, Entry
 from agent_league.store.events import Event, MatchEnded, MatchVoided, ScheduledMatch
 
 
@@ -116,6 +119,7 @@ class Notices:
     def freeze_table(self) -> Callable[[], Mapping[str, Any]]:
         """Return a function that writes the table as it is now; equal players share a rank."""
         levels = self._season.table.levels()
+        ended = [one.match_id for one in self._season.results_of(self._season.round_id)]
 
         def write_table() -> Mapping[str, Any]:
             firsts = accumulate((len(level) for level in levels), initial=1)
@@ -125,15 +129,13 @@ class Notices:
                 for rank, level in zip(firsts, levels, strict=False)
                 for row in level
             ]
-            return {"standings": rows}
+            return {"standings": rows, "completed_matches": ended}
 
         return write_table
 
 
 def sign_notice(outgoing: Outgoing, league_id: str, keys: Sequence[str]) -> Outgoing:
-    """Return the notice, with a proof that it is the league's if an agent leaves because of it."""
-    if outgoing.kind is not rounds.LeagueCompleted:
-        return outgoing
+    """Return the notice with a proof that it is the league's."""
     proof = tokens.sign_for_any(keys, name(outgoing.kind), league_id)
     return outgoing._replace(body=b'%b,"auth_token":"%b"}' % (outgoing.body[:-1], proof.encode()))
 
@@ -151,6 +153,10 @@ class Broadcaster:
         self._liveness = liveness
         self._discipline = discipline
         self._outboxes: dict[str, Outbox] = {}
+        self._wants_token: set[str] = set()
+        """The agents that take no notice without a token."""
+        self._complained: set[str] = set()
+        """The agents whose operator was told that they do not take their notices."""
 
     def tell(
         self,
@@ -194,20 +200,47 @@ class Broadcaster:
 
     async def _send(self, agent_id: str, outgoing: Outgoing) -> None:
         entry = self._roster[agent_id]
-        signed = sign_notice(outgoing, self._league_id, entry.keys)
         if entry.state in AWAY:  # it may listen all the same; if not, that has no consequences
             with suppress(NoAnswerError):
-                await self._line(entry).send(signed)
+                await self._line(entry).send(self._sign(entry, outgoing))
             return
         ledger = self._discipline.open_ledger(entry)
         try:
-            await self._line(entry).send(signed, ledger=ledger)
+            await self._deliver(entry, outgoing, ledger)
         except NoAnswerError as error:
-            log.warning("%s did not take a notice: %s", entry.agent_id, error)
+            self._complain(entry, outgoing.kind, error)
             self._liveness.note_untaken_notice(entry)
         finally:
             if ledger.deviations:
                 self._discipline.note(entry.agent_id, ledger.deviations.values())
+
+    def _sign(self, entry: Entry, outgoing: Outgoing) -> Outgoing:
+        """Add a proof if the agent leaves because of the notice, or takes none without."""
+        if outgoing.kind is LeagueCompleted or entry.agent_id in self._wants_token:
+            return sign_notice(outgoing, self._league_id, entry.keys)
+        return outgoing
+
+    async def _deliver(self, entry: Entry, outgoing: Outgoing, ledger: Ledger) -> None:
+        """Send a notice, and once more with a token if the agent asks for one."""
+        try:
+            await self._line(entry).send(self._sign(entry, outgoing), ledger=ledger)
+        except RefusedError as error:
+            if not error.wants_token or entry.agent_id in self._wants_token:
+                raise
+            self._wants_token.add(entry.agent_id)
+            await self._line(entry).send(self._sign(entry, outgoing), ledger=ledger)
+
+    def _complain(self, entry: Entry, kind: type[Message], error: NoAnswerError) -> None:
+        """Say once that an agent does not take its notices; nobody asks a referee to take them."""
+        if error.retryable:
+            log.warning("%s did not take a notice: %s", entry.agent_id, error)
+        elif entry.role is not Role.REFEREE and entry.agent_id not in self._complained:
+            self._complained.add(entry.agent_id)
+            log.warning(
+                "%s does not take %s: %s; it plays all the same; fix: let it answer the call %s"
+                " with a result",
+                *(entry.agent_id, name(kind), make_printable(str(error)[:200]), kind.route.tool),
+            )
 
 
 class TableUpdates:

@@ -10,9 +10,9 @@ import msgspec
 from msgspec import Raw
 
 from agent_league.clock import Clock
-from agent_league.dialects import DIALECTS
+from agent_league.dialects import DIALECTS, OTHER_WAYS
 from agent_league.dialects.detection import detect_dialect
-from agent_league.dialects.dialect import Outgoing, Peer, PeerSession, encode_message
+from agent_league.dialects.dialect import NothingSent, Outgoing, Peer, PeerSession, encode_message
 from agent_league.http.exchange import Answer, HttpRequest, Response, Wire
 from agent_league.own_time import own_time, timeout_at
 from agent_league.peers.held import HeldReplies, Question
@@ -31,7 +31,12 @@ OnReply: TypeAlias = Callable[[str, bytes | Raw | NoAnswerError], None]
 class LineObserver(Protocol):
     """Sees what a line sends and receives."""
 
-    def record_sent(self, body: bytes) -> None: ...
+    def record_sent(self, body: bytes) -> bytes:
+        """Return what was written down."""
+        ...
+
+    def forget_sent(self, entry: bytes) -> None:
+        """Take back what `record_sent` returned: the message was not sent after all."""
 
     def record_received(self, body: bytes | Raw) -> None: ...
 
@@ -129,8 +134,7 @@ class Line:
         ledger: Ledger = NO_LEDGER,
     ) -> bytes | Raw:
         """Send *outgoing* and return the result, in the peer's own dialect."""
-        if observer is not None:
-            observer.record_sent(outgoing.body)
+        entry = observer.record_sent(outgoing.body) if observer is not None else b""
         try:
             wait = within if within is not None else self._wait(outgoing.kind, None)
             result = await self.session.send(outgoing, wait, ledger)
@@ -145,7 +149,10 @@ class Line:
         if self.on_reply is not None:
             self.on_reply(result)
         if observer is not None:
-            observer.record_received(result)
+            if isinstance(result, NothingSent):
+                observer.forget_sent(entry)
+            else:
+                observer.record_received(result)
         return result
 
     def _wait(self, kind: type[Message], within: float | None) -> float:
@@ -230,6 +237,7 @@ class Peers:
         """Called with the address and the result of everything that is sent."""
         self.patience, self._clock = patience, clock
         self._lines: dict[str, Line] = {}
+        self._detected: set[str] = set()
 
     def line(self, url: str) -> Line:
         """Return the one line to *url*."""
@@ -245,6 +253,27 @@ class Peers:
             line.session = self._connect(peer)
         return line
 
+    async def ask_in_any_dialect(
+        self, peer: Peer, request: Request[Reply], ledger: Ledger
+    ) -> tuple[Reply, str]:
+        """Return the reply of *peer*, and the dialect in which it was understood.
+
+        Other dialects than its own are tried only if it does not understand that.
+        """
+        first: NoAnswerError | None = None
+        own = peer.dialect or VERSION
+        for dialect in (own, *(other for other in OTHER_WAYS if other != own)):
+            line = self.line_to(peer._replace(dialect=dialect))
+            try:
+                return await line.ask(request, ledger=ledger), dialect
+            except NoAnswerError as error:
+                first = first or error
+                is_read = failures.is_final(error) and not isinstance(error, failures.NoPathError)
+                if is_read or isinstance(error, failures.CrashedError):
+                    raise
+        self.line_to(peer._replace(dialect=own))
+        raise first or NonsenseError("there is no dialect to ask in")
+
     async def detect_dialect(self, peer: Peer, within: float, *, renew: bool = False) -> None:
         """Find out in which dialect *peer* is reached, and look at its tools if it has some.
 
@@ -256,6 +285,12 @@ class Peers:
         if renew:
             line.session = self._connect(found)
         await line.session.check_tools(within)
+
+    async def detect_dialect_once(self, peer: Peer, within: float) -> None:
+        """Do the same for a *peer* that nobody has looked at before."""
+        if peer.url not in self._detected:
+            await self.detect_dialect(peer, within)
+            self._detected.add(peer.url)
 
     def _connect(self, peer: Peer) -> PeerSession:
         wire = self.wire if self.on_sent is None else _RecordingWire(self.wire, self.on_sent)

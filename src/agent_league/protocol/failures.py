@@ -133,14 +133,14 @@ class RefusedError(NoAnswerError):
         return self.rpc_code == RpcCode.METHOD_NOT_FOUND or bool(_UNKNOWN.search(self.detail))
 
     @property
-    def says_registered(self) -> bool:
-        """Whether the peer refuses a registration because it has it already."""
-        return bool(_REGISTERED.search(self.detail))
-
-    @property
     def wants_token(self) -> bool:
         """Whether the peer asks for a token, or for another one."""
         return self.code in _ABOUT_TOKENS or bool(_WANTS_TOKEN.search(self.detail))
+
+
+def says_registered(text: str) -> bool:
+    """Whether a league refuses a registration because it has the agent already."""
+    return bool(_REGISTERED.search(text))
 
 
 class FailedError(RefusedError):
@@ -169,3 +169,39 @@ def _read_rpc_code(rpc_code: int) -> ErrorCode:
     """Return our code for an error without one: a peer that failed refused nothing."""
     failed = rpc_code == RpcCode.INTERNAL_ERROR
     return ErrorCode.CONNECTION_ERROR if failed else ErrorCode.NOT_ALLOWED
+
+
+_SERVER_ERROR = -32000
+_FORM_RPC_CODES = {*RpcCode, _SERVER_ERROR} - {RpcCode.METHOD_NOT_FOUND}
+_FORM_ERROR_CODES = {
+    ErrorCode.NOT_ALLOWED,  # also stands for every code that is not ours
+    ErrorCode.CONNECTION_ERROR,  # the peer failed, perhaps because of the form
+    ErrorCode.MISSING_REQUIRED_FIELD,
+    ErrorCode.INVALID_TIMESTAMP,
+    ErrorCode.INVALID_FIELD_VALUE,
+}
+
+
+def is_unknown(error: NoAnswerError) -> bool:
+    """Whether a peer says that it does not know what is called."""
+    return isinstance(error, RefusedError) and error.says_unknown
+
+
+def is_unread(error: NoAnswerError) -> bool:
+    """Whether a peer refuses the form of a message, not its content, or fails on it."""
+    return (
+        isinstance(error, RefusedError)
+        and error.rpc_code in _FORM_RPC_CODES
+        and error.code in _FORM_ERROR_CODES
+        and not says_registered(error.detail)
+        and not error.wants_token
+    )
+
+
+def is_final(error: NoAnswerError) -> bool:
+    """Whether no other form will help: the peer has read this one, or is not there."""
+    if isinstance(error, RefusedError):
+        return not is_unknown(error) and not is_unread(error)
+    if isinstance(error, CrashedError):
+        return False
+    return isinstance(error, (LateError, UnreachableError, NoPathError, PromisedError))

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import timedelta
 from itertools import count
 from random import Random
@@ -11,6 +12,7 @@ from agent_league.agent import Agent
 from agent_league.clock import format_deadline
 from agent_league.dialects.dialect import Peer
 from agent_league.game import AnyGame, IllegalMoveError
+from agent_league.member import Member
 from agent_league.own_time import TOLERANCE, own_time
 from agent_league.peers.retry import call_with_retry
 from agent_league.protocol import ErrorCode, Message, Notice, Request, Role, name, play, tokens
@@ -64,10 +66,18 @@ class SeatedPlayer:
         """Offer the seat; return None if the player takes it, else why it forfeits."""
         if self._me.suspended:
             return Termination.SUSPENDED
+        if isinstance(self._referee, Member) and not self._referee.league_signs:
+            await self._find_dialect()
         ack = await self._ask(self._make_invitation, lambda ack: ack)
         if isinstance(ack, Termination):
             return ack
         return None if ack.accept else Termination.DECLINED
+
+    async def _find_dialect(self) -> None:
+        """Find out in which dialect a player is reached that our own league has not looked at."""
+        peers, within = self._referee.peers, self._order.patience.join
+        with suppress(NoAnswerError):  # the invitation will show what is wrong
+            await peers.detect_dialect_once(Peer(self._me.endpoint, self.player_id), within)
 
     async def move(self, game: AnyGame, state: Any) -> Any | Termination:
         """Return a legal move, as the game reads it, or why the player forfeits."""

@@ -25,12 +25,19 @@ class Transcript:
         self._clock = clock
         self._entries: list[bytes] = []
 
-    def add(self, route: bytes, key: bytes, body: bytes) -> None:
+    def add(self, route: bytes, key: bytes, body: bytes) -> bytes:
+        """Write down what happened now, and return the entry."""
         if len(body) > MAX_ENTRY_BYTES:  # a long message must not keep a match from being reported
             shown = body[:EXCERPT_BYTES].decode(errors="replace")
             key, body = b"cut", msgspec.json.encode(f"{shown}... ({len(body)} bytes)")
         at = format_exact_time(self._clock()).encode()
-        self._entries.append(b'{"at":"%b",%b,"%b":%b}' % (at, route, key, body))
+        entry = b'{"at":"%b",%b,"%b":%b}' % (at, route, key, body)
+        self._entries.append(entry)
+        return entry
+
+    def remove(self, entry: bytes) -> None:
+        """Remove an *entry* about something that did not happen."""
+        self._entries.remove(entry)
 
     def parts(self) -> Sequence[list[Raw]]:
         """Return the entries in parts that fit in a message each; at least one, maybe empty."""
@@ -58,8 +65,11 @@ class TranscriptWriter:
         self._out = b'"from":%b,"to":%b' % (one, other)
         self._back = b'"from":%b,"to":%b' % (other, one)
 
-    def record_sent(self, body: bytes) -> None:
-        self._transcript.add(self._out, b"message", body.replace(self._ticket, HIDDEN))
+    def record_sent(self, body: bytes) -> bytes:
+        return self._transcript.add(self._out, b"message", body.replace(self._ticket, HIDDEN))
+
+    def forget_sent(self, entry: bytes) -> None:
+        self._transcript.remove(entry)
 
     def record_received(self, body: bytes | Raw) -> None:
         text = bytes(body)

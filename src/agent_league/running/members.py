@@ -79,7 +79,7 @@ async def _take_part(
         await _wait_for_league(member)
     identity = load_identity(path) if path else None
     if identity is not None:
-        member.resume(identity.agent_id, identity.token)
+        member.resume(identity.agent_id, identity.token, identity.league_id)
     if path is not None:
         member.on_registered = partial(_keep_identity, member, path)
     await _join(member, link)

@@ -28,9 +28,12 @@ from agent_league.store.store import Durability
 from agent_league.vocabulary import Level
 
 VERSION = "1.0.0"
+PROTOCOL_VERSION = "2.1.0"
+"""What a player says that it speaks; some leagues take a player that says nothing as older."""
 MANAGER_PORT = 8000
 PORT_OFFSETS: Mapping[Role, int] = {Role.REFEREE: 1, Role.PLAYER: 101}
 """The first port of each role, counted from the manager's port, as the protocol numbers them."""
+MOST_NUMBERED = 100
 ID_PREFIXES: Mapping[Role, str] = {Role.REFEREE: "REF", Role.PLAYER: "P"}
 
 
@@ -98,7 +101,8 @@ class AgentSpec:
         if self.role is Role.REFEREE:
             meta = RefereeMeta(**about, max_concurrent_matches=self.capacity)
             return Referee(self.agent_id, wire, link.url, meta=meta, **options)
-        options |= {"meta": PlayerMeta(**about), "dialect": link.dialect}
+        player_meta = PlayerMeta(**about, protocol_version=PROTOCOL_VERSION)
+        options |= {"meta": player_meta, "dialect": link.dialect}
         transport = self._make_transport(wire)
         if transport is not None:
             remote = RemoteSession(
@@ -115,6 +119,12 @@ class AgentSpec:
         if self.mcp_url is not None:
             return HttpTransport(self.mcp_url, wire.exchange, self.mcp_headers)
         return None
+
+
+def claim_id(role: Role, port: int) -> str | None:
+    """Return the id that belongs to *port* in the numbering of the protocol: P04 for 8104."""
+    number = port - MANAGER_PORT - PORT_OFFSETS[role] + 1
+    return f"{ID_PREFIXES[role]}{number:02}" if 0 < number < MOST_NUMBERED else None
 
 
 def number_agents(role: Role, count: int) -> list[AgentSpec]:

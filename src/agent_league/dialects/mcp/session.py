@@ -1,4 +1,4 @@
-"""Messages to a player that is an MCP server: each becomes a call of the tool of its name.
+"""Messages to an agent that is an MCP server: each becomes a call of the tool for it.
 
 The result of the tool becomes the reply of the protocol; a tool need only return the move.
 """
@@ -10,10 +10,10 @@ import msgspec
 from msgspec import Raw, UnsetType
 
 from agent_league.clock import Clock, format_time
-from agent_league.dialects.dialect import Dialect, Outgoing, Peer, PeerSession
+from agent_league.dialects.dialect import Dialect, NothingSent, Outgoing, Peer, PeerSession
 from agent_league.dialects.mcp.client import McpClient, time_limit
 from agent_league.dialects.mcp.moves import MOVE_KEYS, find_legal_move
-from agent_league.dialects.mcp.tools import ToolList, ToolResult
+from agent_league.dialects.mcp.tools import Tool, ToolList, ToolResult, find_tool
 from agent_league.dialects.mcp.transports import HttpTransport
 from agent_league.dialects.v2.repairs import preview
 from agent_league.dialects.v2.replies import interpret_result, make_envelope
@@ -21,13 +21,16 @@ from agent_league.http.exchange import Wire
 from agent_league.protocol import Acknowledgement, Message, Request, RpcCode
 from agent_league.protocol.deviations import NO_LEDGER, Deviation, Ledger
 from agent_league.protocol.failures import NonsenseError, RefusedError, ToolsChangedError
-from agent_league.protocol.play import Invitation, JoinAck
+from agent_league.protocol.play import GameMoveReply, Invitation, JoinAck, ParityReply
+from agent_league.protocol.registration import PlayerRegistered, RefereeRegistered
 from agent_league.protocol.requirements import rules
 from agent_league.vocabulary import Json
 
 MCP: Final = "mcp"
 
 _PARITIES = ("even", "odd")
+_MOVES = (ParityReply, GameMoveReply)
+_ADMISSIONS = (PlayerRegistered, RefereeRegistered)
 _encode = msgspec.json.Encoder().encode
 
 
@@ -45,6 +48,8 @@ class McpSession(PeerSession):
     ) -> None:
         self._client, self._player_id, self._clock = client, player_id, clock
         self._tool_list: ToolList | None = None
+        self._found_tools: dict[type[Message], Tool | None] = {}
+        """The tool of each kind of message, looked for once."""
         self.fingerprint = fingerprint
 
     interpret_reply = staticmethod(interpret_result)
@@ -60,17 +65,28 @@ class McpSession(PeerSession):
             # A match begins with a look at the tools: nobody changes them unnoticed.
             known = None if outgoing.kind is Invitation else self._tool_list
             tools = (known or await self._load_tools(within)).tools
-            tool = tools.get(outgoing.kind.route.tool)
+            tool = self._find_tool(outgoing.kind, tools)
             message = msgspec.json.decode(outgoing.body)
-            answer: Json = None
-            if tool is not None:
-                fields = {**(message.get("context") or {}), **message}
-                result = await self._client.call_tool(tool, tool.select_arguments(fields), within)
-                answer = _read_result(result, tool.name)
-            elif issubclass(outgoing.kind, Request) and outgoing.kind is not Invitation:
-                missing = f"{self._client.name} has no tool {outgoing.kind.route.tool!r}"
-                raise RefusedError(RpcCode.METHOD_NOT_FOUND, missing)
+            if tool is None:
+                return self._go_without(outgoing, message, ledger)
+            fields = {**(message.get("context") or {}), **message}
+            result = await self._client.call_tool(tool, tool.select_arguments(fields), within)
+            answer = _read_result(result, tool.name)
         return self._make_reply(outgoing, message, answer, ledger)
+
+    def _find_tool(self, kind: type[Message], tools: Mapping[str, Tool]) -> Tool | None:
+        if kind not in self._found_tools:
+            self._found_tools[kind] = find_tool(kind, tools)
+        return self._found_tools[kind]
+
+    def _go_without(
+        self, outgoing: Outgoing, request: Mapping[str, Json], ledger: Ledger
+    ) -> NothingSent:
+        """Return the result of a message that there is no tool for, if it needs none."""
+        if issubclass(outgoing.kind, Request) and outgoing.kind is not Invitation:
+            missing = f"{self._client.name} has no tool {outgoing.kind.route.tool!r}"
+            raise RefusedError(RpcCode.METHOD_NOT_FOUND, missing)
+        return NothingSent(self._make_reply(outgoing, request, None, ledger))
 
     async def check_tools(self, within: float) -> None:
         await self._load_tools(within)
@@ -89,9 +105,11 @@ class McpSession(PeerSession):
         if not issubclass(outgoing.kind, Request):
             return _encode(Acknowledgement())
         reply, now = outgoing.kind.reply, format_time(self._clock())
+        if reply in _ADMISSIONS:
+            return _encode(answer)
         envelope = make_envelope(reply, request, self._player_id, now)
         content = _make_content(reply, answer)
-        if reply is not JoinAck and not ledger.strict:
+        if reply in _MOVES and not ledger.strict:
             legal = request.get("legal_moves", _PARITIES)
             content |= _mend_move(_find_move_field(reply), content, answer, legal, ledger)
         return _encode({**envelope, **content})
@@ -131,6 +149,8 @@ def _make_content(reply: type[Message], answer: Json) -> dict[str, Json]:
     if reply is JoinAck:  # a player takes its seat, unless it denies that
         accept = fields.get("accept", answer) is not False
         content = {"accept": accept}
+    elif reply not in _MOVES:
+        return fields
     else:
         move = _find_move_field(reply)
         content = {move: next((fields[key] for key in (move, *MOVE_KEYS) if key in fields), answer)}

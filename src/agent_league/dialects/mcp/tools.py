@@ -9,7 +9,11 @@ from typing import Annotated, Any, Literal, NamedTuple, TypeAlias
 import msgspec
 from msgspec import UNSET, Meta, Raw, Struct, UnsetType, field
 
+from agent_league.dialects.meanings import find_name
+from agent_league.protocol import MESSAGES, Message
+from agent_league.protocol import name as message_name
 from agent_league.protocol.failures import NonsenseError
+from agent_league.protocol.registration import RegisterPlayer, RegisterReferee
 from agent_league.vocabulary import Json
 
 MAX_TOOLS = 256
@@ -27,11 +31,22 @@ class Tool(Struct, frozen=True):
     description: str | None = None
 
     def select_arguments(self, fields: Mapping[str, Json]) -> dict[str, Json]:
-        """Return the *fields* that the tool takes; some servers refuse any other."""
+        """Return the *fields* that the tool takes; some servers refuse any other.
+
+        A tool whose only argument is none of them takes the whole message there.
+        """
         declared = self.inputSchema.properties
         if isinstance(declared, UnsetType):
             return dict(fields)
-        return {name: value for name, value in fields.items() if name in declared}
+        selected = {name: value for name, value in fields.items() if name in declared}
+        takes_message = not selected and len(declared) == 1
+        return {key: dict(fields) for key in declared} if takes_message else selected
+
+    def mentions(self, word: str) -> bool:
+        """Whether its description, or what it says of its arguments, contains *word*."""
+        declared = self.inputSchema.properties
+        parts = () if isinstance(declared, UnsetType) else declared.values()
+        return word in (self.description or "") or any(word.encode() in bytes(p) for p in parts)
 
     def header_params(self, arguments: Mapping[str, Json]) -> dict[str, str]:
         """Return the headers in which the tool wants to see some of *arguments* too."""
@@ -80,6 +95,23 @@ class ToolList(NamedTuple):
 
     tools: Mapping[str, Tool] = MappingProxyType({})
     fingerprint: str = ""
+
+
+def find_tool(kind: type[Message], tools: Mapping[str, Tool]) -> Tool | None:
+    """Return the tool for a *kind* of message: by its name, its meaning or what it says of itself.
+
+    None if there is none, or more than one.
+    """
+    if kind.route.tool in tools:
+        return tools[kind.route.tool]
+    receiver = kind.route.receiver[0]
+    others = [one for one in MESSAGES.values() if receiver in one.route.receiver and one.route.tool]
+    alone = (kind,) if kind in (RegisterPlayer, RegisterReferee) else others
+    found = find_name(kind, tools, others) or find_name(kind, tools, alone)
+    if found is not None:
+        return tools[found]
+    mentioning = [tool for tool in tools.values() if tool.mentions(message_name(kind))]
+    return mentioning[0] if len(mentioning) == 1 else None
 
 
 def read_tool_list(raw_tools: Sequence[Raw], server: str) -> ToolList:

@@ -107,6 +107,8 @@ class KindRecord:
     """Whether the peer once did what was asked for."""
     reworded: bool = False
     """Whether the peer has answered in other words than those of the protocol."""
+    reason: str | None = None
+    """Why the peer did not take the right form, if it has read another and refused what it said."""
 
 
 class FramingAttempts:
@@ -133,16 +135,19 @@ class FramingAttempts:
     @property
     def has_unknown_error(self) -> bool:
         """Whether the peer has reported that it does not know another form."""
-        return any(map(is_unknown_call, self.errors.values()))
+        return any(map(failures.is_unknown, self.errors.values()))
 
     def choose_next(self, framing: Framing, error: NoAnswerError) -> Framing:
         """Return the form to try next for a peer that does not understand, or raise."""
         if framing.form is not None and isinstance(error, failures.NoPathError):
             error = RefusedError(RpcCode.METHOD_NOT_FOUND, str(error))  # it may have another path
         has_answered = bool(self.errors)  # then only this form breaks the connection
-        if is_final(error) and not (has_answered and isinstance(error, failures.UnreachableError)):
+        if failures.is_final(error) and not (
+            has_answered and isinstance(error, failures.UnreachableError)
+        ):
             if has_answered and not isinstance(error, failures.LateError):
-                self.record.framing = framing  # it was read: only what it says is not liked
+                # It was read: only what it says is not liked.
+                self.record.framing, self.record.reason = framing, str(self._choose_reason())
             raise error
         self.errors[framing] = error
         if self.ledger.strict and not framing.bare and _refuses_form(error):
@@ -153,7 +158,7 @@ class FramingAttempts:
             self.record.hopeless, self.record.framing = True, None
         if not remaining or not self._may_help(first):
             raise self._choose_reason()
-        not_understood = is_unknown_call(error) or isinstance(error, _NOT_UNDERSTOOD)
+        not_understood = failures.is_unknown(error) or isinstance(error, _NOT_UNDERSTOOD)
         key = "write" if not_understood else "address"  # stays the same if possible
         similar = [other for other in remaining if getattr(other, key) == getattr(framing, key)]
         return (similar or remaining)[0]
@@ -166,23 +171,24 @@ class FramingAttempts:
 
     def _may_help(self, first: NoAnswerError) -> bool:
         """Whether another form may help a peer that has refused the first form so."""
-        if is_unknown_call(first) or isinstance(first, failures.NoReplyError):
+        if failures.is_unknown(first) or isinstance(first, failures.NoReplyError):
             return True
         tolerant = any(framing.write or framing.form for framing in self._framings)
-        return tolerant and (is_format_refusal(first) or isinstance(first, failures.CrashedError))
+        return tolerant and (failures.is_unread(first) or isinstance(first, failures.CrashedError))
 
     def _choose_reason(self) -> NoAnswerError:
         """Return the error that tells most: what the peer says of a call that it knows."""
         told = [
             error
             for framing, error in self.errors.items()
-            if not framing.bare and not is_unknown_call(error)
+            if not framing.bare and not failures.is_unknown(error)
         ]
         return (told or list(self.errors.values()))[0]
 
     def find_deviations(self, framing: Framing) -> Iterator[Deviation]:
         """Yield the deviations of a peer that understands only *framing*."""
-        reason = str(next(iter(self.errors.values()), "learned before"))[:80]
+        learned = self.record.reason or "learned before"
+        reason = str(next(iter(self.errors.values()), learned))[:80]
         if framing.form is not None:
             yield Deviation(rules.ORDER_FORM, f"a referee that is started by {framing.form.id}")
             return
@@ -197,54 +203,12 @@ class FramingAttempts:
 
 _NOT_UNDERSTOOD = (failures.NoReplyError, failures.CrashedError)
 """The answers of a peer that does not understand, and does not say so."""
-_SERVER_ERROR: Final = -32000
-_FORMAT_RPC_CODES = {*RpcCode, _SERVER_ERROR} - {RpcCode.METHOD_NOT_FOUND}
-_FORMAT_ERROR_CODES = {
-    ErrorCode.NOT_ALLOWED,  # also stands for every code that is not ours
-    ErrorCode.CONNECTION_ERROR,  # the peer failed, perhaps because of the form
-    ErrorCode.MISSING_REQUIRED_FIELD,
-    ErrorCode.INVALID_TIMESTAMP,
-    ErrorCode.INVALID_FIELD_VALUE,
-}
-
-
-def is_format_refusal(error: NoAnswerError) -> bool:
-    """Whether a peer refuses the form of a message, not its content, or fails on it."""
-    return (
-        isinstance(error, RefusedError)
-        and error.rpc_code in _FORMAT_RPC_CODES
-        and error.code in _FORMAT_ERROR_CODES
-        and not error.says_registered
-        and not error.wants_token
-    )
 
 
 def _refuses_form(error: NoAnswerError) -> bool:
     """Whether a peer refuses a right message, and has not only failed on it."""
     has_failed = error.code is ErrorCode.CONNECTION_ERROR or isinstance(error, failures.FailedError)
-    return is_format_refusal(error) and not has_failed
-
-
-def is_unknown_call(error: NoAnswerError) -> bool:
-    """Whether a peer says that it does not know what is called."""
-    return isinstance(error, RefusedError) and error.says_unknown
-
-
-def is_final(error: NoAnswerError) -> bool:
-    """Whether no other form will help: the peer has read this one, or is not there."""
-    if isinstance(error, RefusedError):
-        return not is_unknown_call(error) and not is_format_refusal(error)
-    if isinstance(error, failures.CrashedError):
-        return False
-    return isinstance(error, _FINAL)
-
-
-_FINAL = (
-    failures.LateError,
-    failures.UnreachableError,
-    failures.NoPathError,
-    failures.PromisedError,
-)
+    return failures.is_unread(error) and not has_failed
 
 
 def _rules_out(tried: Framing, error: NoAnswerError, other: Framing) -> bool:
@@ -255,6 +219,6 @@ def _rules_out(tried: Framing, error: NoAnswerError, other: Framing) -> bool:
     """
     if tried.address == other.address and other.write is not writings.write_nested:
         is_invalid = isinstance(error, RefusedError) and error.rpc_code == RpcCode.INVALID_REQUEST
-        return is_unknown_call(error) or (tried.bare and is_invalid)
+        return failures.is_unknown(error) or (tried.bare and is_invalid)
     is_same_text = other.write is not None and tried.write is other.write
-    return is_same_text and is_format_refusal(error)
+    return is_same_text and failures.is_unread(error)

@@ -16,7 +16,7 @@ from agent_league.dialects.v2.framings import DEFAULT_FRAMING, Framing, FramingA
 from agent_league.dialects.v2.inbound import V2Reader
 from agent_league.dialects.v2.order_forms import Get
 from agent_league.dialects.v2.repairs import preview
-from agent_league.dialects.v2.writings import swap_ids
+from agent_league.dialects.v2.writings import swap_ids, write_rounds_as_text
 from agent_league.http.exchange import Answer, Post
 from agent_league.own_time import own_time
 from agent_league.protocol import Message, Request, RpcCode, failures, jsonrpc, name
@@ -127,7 +127,8 @@ class V2Session(PeerSession):
     def try_next_form(self, kind: type[Message]) -> bool:
         record, forms = self._records[kind], framings.list_framings(kind)
         record.doubtful = False
-        position = forms.index(record.framing or self._default_framing) + 1
+        last = record.framing or self._default_framing
+        position = forms.index(last) + 1 if last in forms else 0
         if position < len(forms):
             record.framing = forms[position]
         return position < len(forms)
@@ -148,8 +149,9 @@ class V2Session(PeerSession):
         record.hopeless = False
         if attempts.errors or record.framing:
             record.framing = framing
-            if attempts.errors and framing.form is None:
+            if (attempts.errors or record.reason) and framing.form is None:
                 self._default_framing = framing
+                self.reads_extras = framing.write is write_rounds_as_text
         if ledger.keeps_account:
             ledger.note(attempts.find_deviations(framing))
 

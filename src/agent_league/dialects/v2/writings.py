@@ -56,7 +56,9 @@ def _complete_league(fields: Json, extras: Mapping[str, Json]) -> None:
     rows = {row["player_id"]: row for row in extras.get("standings", ())}
 
     def complete_row(row: Json) -> Json:
-        return {**rows.get(row["player_id"], {}), **row}
+        known = rows.get(row["player_id"])
+        draws = known["played"] - known["wins"] - known["losses"] if known else 0
+        return {**known, "draws": draws, **row} if known else row
 
     fields["final_standings"] = [complete_row(row) for row in fields["final_standings"]]
     fields["champion"] = complete_row(fields["champion"])
