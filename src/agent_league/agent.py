@@ -32,6 +32,8 @@ class Agent:
     """The common part of the league manager, a referee and a player."""
 
     role: Role
+    league_signs: bool = True
+    """Whether the league of this agent proves what it sends; then what is not proven is refused."""
     body_limit = BODY_LIMIT
 
     def __init__(

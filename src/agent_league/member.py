@@ -75,7 +75,6 @@ class Member(Agent):
         self._kept_league_id: str | None = None
         """The league of an earlier run."""
         self.league_signs = False
-        """Whether the league proves what it sends; then what is not proven is not believed."""
         self._tokens: list[str] = []
         self._keys: list[str] = []
         """The secrets that this agent shares with its league: the hashes of its tokens."""

@@ -55,7 +55,7 @@ class Refusing(Rogue):
 class Repeating(Referee):
     """Reports everything twice."""
 
-    async def _officiate(self, match: Match) -> None:
+    async def _officiate(self, match: Match, *, is_reported: bool = True) -> None:
         await super()._officiate(match)
         await report_result(self, match, match.result())
 

@@ -16,6 +16,7 @@ from agent_league.cli.unread import interrupt_when_unread
 from agent_league.cli.which_league import find_address
 from agent_league.dialects.mcp.client import McpClient
 from agent_league.dialects.mcp.transports import HttpTransport, StdioTransport, Transport
+from agent_league.files.config_files import read_addresses
 from agent_league.files.logger import AgentLogs
 from agent_league.game import GAMES
 from agent_league.member import Member
@@ -61,13 +62,14 @@ def referee(
     capacity
         How many matches to run at once.
     """
-    files = ConfigFiles(shared)
+    files = ConfigFiles(shared, lenient=True)
     found = files.find_agent(Role.REFEREE, referee_id)
     spec = replace(
         found,
         display_name=name or found.display_name,
         capacity=capacity or found.capacity,
         endpoint=endpoint or "",
+        addresses=read_addresses(shared),
     )
     url = find_address(league, Folder(shared))
     link = files.make_link(url, league_id=league_id, waits_for_league=patient)
@@ -107,7 +109,7 @@ def player(
     mcp_command
         A command that starts an MCP server which is to play; it runs here, as you.
     """
-    files = ConfigFiles(shared)
+    files = ConfigFiles(shared, lenient=True)
     url = find_address(league, Folder(shared))
     link = files.make_link(
         url, league_id=league_id, dialect=protocol, seed=seed, waits_for_league=patient

@@ -121,6 +121,11 @@ class Receiver(Protocol):
         ...
 
     @property
+    def league_signs(self) -> bool:
+        """Whether its league proves what it sends."""
+        ...
+
+    @property
     def strict(self) -> bool:
         """Whether it refuses what deviates."""
         ...

@@ -1,5 +1,6 @@
 """The configuration files: read as the settings of a league, or written for people to change."""
 
+import logging
 from collections.abc import Mapping
 from pathlib import Path
 from random import Random
@@ -15,12 +16,14 @@ from agent_league.files.layout import Layout
 from agent_league.files.reading import ConfigError, did_you_mean, read
 from agent_league.game import GAMES, OptionsError
 from agent_league.protocol import Patience
+from agent_league.protocol.addresses import find_endpoints
 from agent_league.protocol.play import Retry
 from agent_league.protocol.versions import PROTOCOLS
 from agent_league.season.settings import GuestRules, LeagueSettings
 from agent_league.tournament.standings import Scoring
 from agent_league.vocabulary import Json
 
+log = logging.getLogger("agent_league")
 Model = TypeVar("Model", bound=models.Config)
 DEFAULT_LEAGUE = SystemConfig().default_league_id
 
@@ -28,17 +31,18 @@ DEFAULT_LEAGUE = SystemConfig().default_league_id
 class ConfigLoader:
     """Reads `config/` under *root*; each method raises `ConfigError` for a file that is wrong.
 
-    A missing file means its defaults, but a missing league is an error.
+    A missing file means its defaults, but a missing league is an error. If *lenient*, a file that
+    another program wrote in its own way means its defaults too.
     """
 
-    def __init__(self, root: Path) -> None:
-        self._layout = Layout(root)
+    def __init__(self, root: Path, *, lenient: bool = False) -> None:
+        self._layout, self._lenient = Layout(root), lenient
 
     def load_system(self) -> SystemConfig:
-        return _read_or_default(SystemConfig(), self._layout.system)
+        return self._read(SystemConfig(), self._layout.system)
 
     def load_agents(self) -> models.AgentsConfig:
-        return _read_or_default(models.AgentsConfig(), self._layout.agents)
+        return self._read(models.AgentsConfig(), self._layout.agents)
 
     def load_league(self, league_id: str) -> LeagueConfig:
         path = self._layout.league(league_id)
@@ -57,20 +61,32 @@ class ConfigLoader:
         return found
 
     def load_games_registry(self) -> GamesRegistry:
-        return _read_or_default(GamesRegistry(), self._layout.games_registry)
+        return self._read(GamesRegistry(), self._layout.games_registry)
 
     def load_referee_defaults(self) -> models.RefereeDefaults:
-        return _read_or_default(models.RefereeDefaults(), self._layout.referee_defaults)
+        return self._read(models.RefereeDefaults(), self._layout.referee_defaults)
 
     def load_player_defaults(self) -> models.PlayerDefaults:
-        return _read_or_default(models.PlayerDefaults(), self._layout.player_defaults)
+        return self._read(models.PlayerDefaults(), self._layout.player_defaults)
+
+    def _read(self, default: Model, path: Path) -> Model:
+        try:
+            return read(type(default), path)
+        except FileNotFoundError:
+            return default
+        except ConfigError as error:
+            if not self._lenient:
+                raise
+            log.warning("%s; the defaults are used instead of this file", error)
+            return default
 
 
-def _read_or_default(default: Model, path: Path) -> Model:
+def read_addresses(root: Path) -> dict[str, str]:
+    """Return where agents listen, by id, as the file of agents under *root* says, whoever wrote it."""
     try:
-        return read(type(default), path)
-    except FileNotFoundError:
-        return default
+        return find_endpoints(msgspec.json.decode(Layout(root).agents.read_bytes()))
+    except (OSError, msgspec.DecodeError):
+        return {}
 
 
 def patience(system: SystemConfig) -> Patience:

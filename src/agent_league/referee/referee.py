@@ -1,7 +1,8 @@
 """The referee: takes matches from the league, runs them, and reports their results."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from msgspec.structs import replace
@@ -31,10 +32,11 @@ from agent_league.protocol.play import (
     StartMatch,
 )
 from agent_league.protocol.registration import RefereeMeta
-from agent_league.protocol.requirements.rules import ORDER_FORM
+from agent_league.protocol.requirements.rules import ORDER_FORM, RESULT_IN_ANSWER
 from agent_league.protocol.results import make_game_result
 from agent_league.protocol.rounds import LeagueCompleted, RoundAnnouncement, RoundCompleted
 from agent_league.referee import steps
+from agent_league.referee.abroad import MatchesAbroad
 from agent_league.referee.match import Match, Phase
 from agent_league.referee.reporting import announce_result, report_result
 from agent_league.serving.game_rules import rules_resources
@@ -47,10 +49,28 @@ class Referee(Member):
     role = Role.REFEREE
 
     def __init__(
-        self, name: str, wire: Wire, league_url: str, *, meta: RefereeMeta, **options: Any
+        self,
+        name: str,
+        wire: Wire,
+        league_url: str,
+        *,
+        meta: RefereeMeta,
+        addresses: Mapping[str, str] = MappingProxyType({}),
+        **options: Any,
     ) -> None:
+        """*addresses* are the endpoints of players, for a league whose orders do not have them."""
         super().__init__(name, wire, league_url, meta=meta, **options)
         self._capacity = meta.max_concurrent_matches
+        self._abroad = MatchesAbroad(
+            self,
+            self._capacity,
+            self._find_objection,
+            self._play,
+            lambda match, is_reported: self._officiate(match, is_reported=is_reported),
+            addresses,
+        )
+        self._third_party_orders: dict[str, bool] = {}
+        """The orders, by ticket, of a league that does not sign; whether it wants the result back."""
         self._matches: dict[str, Match] = {}
         """The matches that are being played or reported."""
 
@@ -60,7 +80,7 @@ class Referee(Member):
             JoinAck: self.take_posted_reply,
             ParityReply: self.take_posted_reply,
             GameMoveReply: self.take_posted_reply,
-            RoundAnnouncement: acknowledge,
+            RoundAnnouncement: self.on_announcement,
             RoundCompleted: acknowledge,
             LeagueCompleted: self.on_league_over,
             LeagueErrorMessage: self.on_error_message,
@@ -89,9 +109,13 @@ class Referee(Member):
             resources=(running, *rules_resources(self.meta.game_types)),
         )
 
-    def start(self, order: StartMatch) -> MatchAccepted:
+    def start(self, order: StartMatch) -> MatchAccepted | Awaitable[MatchAccepted]:
         """Begin to play the match, or return the reason why not."""
         self._authenticate(order)
+        if order.ticket in self._third_party_orders:
+            wants_result = self._third_party_orders.pop(order.ticket)
+            has_no_token = not self.token  # so there is nothing to report with
+            return self._abroad.start(order, answers_with_result=wants_result and has_no_token)
         match = self._matches.get(order.match_id)
         if match is not None and not match.is_ordered_by(order):
             self._abandon(match)
@@ -114,6 +138,8 @@ class Referee(Member):
         if self.league_signs:
             detail = "auth_token: the league of this referee signs its orders, and not this one"
             raise self.disbelieve(message, detail)
+        wants_result = any(deviation.rule is RESULT_IN_ANSWER for deviation in deviations)
+        self._third_party_orders[message.ticket] = wants_result
         key = tokens.hash_token(self.token or "")
         signature = tokens.sign_ticket(key, message.match_id, message.ticket)
         return replace(message, auth_token=signature)
@@ -139,6 +165,21 @@ class Referee(Member):
         """Begin the match, or return the reason why that cannot be done."""
         if self._count_running() >= self._capacity:
             return f"Already {self._count_running()} matches at once"
+        if reason := self._find_objection(order):
+            return reason
+        try:
+            match = self._seat(order)
+        except OptionsError as error:
+            return f"Unplayable options: {error}"
+        match.task = self.spawn(self._officiate(match) if order.auto else match.invite())
+        return None
+
+    def _seat(self, order: StartMatch) -> Match:
+        match = self._matches[order.match_id] = Match(order, GAMES[order.game_type], self)
+        return match
+
+    def _find_objection(self, order: StartMatch) -> str | None:
+        """Return why a match cannot be played at all; None if it can."""
         if order.game_type not in self.meta.game_types or order.game_type not in GAMES:
             return "Unsupported game type"
         game = GAMES[order.game_type]
@@ -146,13 +187,18 @@ class Referee(Member):
             return f"{order.game_type} needs {game.seats} players"
         if any(player.dialect not in DIALECTS for player in order.players):
             return "Unsupported dialect"
-        try:
-            match = Match(order, game, self)
-        except OptionsError as error:
-            return f"Unplayable options: {error}"
-        self._matches[order.match_id] = match
-        match.task = self.spawn(self._officiate(match) if order.auto else match.invite())
         return None
+
+    async def _play(self, order: StartMatch) -> Match:
+        match = self._seat(order)
+        await match.play()
+        return match
+
+    def on_announcement(self, notice: RoundAnnouncement) -> Acknowledgement:
+        """Note who plays where, for a league whose orders do not say it."""
+        if not self.league_signs:
+            self._abroad.address_book.note_announcement(notice)
+        return acknowledge(notice)
 
     def _abandon(self, match: Match) -> None:
         """Stop a match that is ordered anew with other players, or at other endpoints."""
@@ -164,7 +210,7 @@ class Referee(Member):
     def _count_running(self) -> int:
         return sum(not match.is_judged for match in self._matches.values())
 
-    async def _officiate(self, match: Match) -> None:
+    async def _officiate(self, match: Match, *, is_reported: bool = True) -> None:
         """Play the match, unless that was done by hand; tell both players, then the league."""
         try:
             if match.phase is not Phase.FINISHED:
@@ -180,7 +226,8 @@ class Referee(Member):
                 termination=result.termination,
             )
             await announce_result(self, match, result)
-            await report_result(self, match, result)
+            if is_reported:
+                await report_result(self, match, result)
         finally:
             if self._matches.get(match.order.match_id) is match:
                 del self._matches[match.order.match_id]

@@ -52,8 +52,9 @@ class Lineup:
 class ConfigFiles:
     """What the configuration files of a folder say."""
 
-    def __init__(self, shared: Path) -> None:
-        self.shared, loader = shared, ConfigLoader(shared)
+    def __init__(self, shared: Path, *, lenient: bool = False) -> None:
+        """If *lenient*, a file that is not ours counts as missing."""
+        self.shared, loader = shared, ConfigLoader(shared, lenient=lenient)
         self.system, self.agents = loader.load_system(), loader.load_agents()
         self.games = loader.load_games_registry()
         self.referee, self.player = loader.load_referee_defaults(), loader.load_player_defaults()

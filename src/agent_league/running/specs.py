@@ -78,6 +78,8 @@ class AgentSpec:
     """The address of an MCP server that makes a player's moves."""
     mcp_headers: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
     """What is sent to that address with every request; it may be secret."""
+    addresses: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Where players listen, for a referee of a league whose orders do not say it."""
     endpoint: str = ""
     """The address that others use; empty means the address where it listens."""
     identity_path: Path | None = None
@@ -100,7 +102,8 @@ class AgentSpec:
         options: dict[str, Any] = {"league_id": link.league_id, "patience": link.patience}
         if self.role is Role.REFEREE:
             meta = RefereeMeta(**about, max_concurrent_matches=self.capacity)
-            return Referee(self.agent_id, wire, link.url, meta=meta, **options)
+            options |= {"meta": meta, "addresses": self.addresses}
+            return Referee(self.agent_id, wire, link.url, **options)
         player_meta = PlayerMeta(**about, protocol_version=PROTOCOL_VERSION)
         options |= {"meta": player_meta, "dialect": link.dialect}
         transport = self._make_transport(wire)

@@ -71,7 +71,8 @@ class V2Reader(Reader):
         frame: Body = {"method": kind.route.tool, "params": body}
         order = orders.read_order(frame, receiver.now()) if kind is StartMatch else None
         if order is not None:
-            return Received([order[0]], [*deviations, *order[1]])
+            answered = [*deviations, *order[1]]
+            return Received([order[0]], answered, encode_answer=orders.format_answer)
         found = find_message(frame, self._kinds)
         if found is None or found.kind is not kind:
             return None
@@ -94,6 +95,8 @@ class V2Reader(Reader):
     ) -> Received:
         wants_answer = isinstance(message, Request)
         received = Received([message], deviations, wants_answer=wants_answer)
+        if isinstance(message, StartMatch) and deviations:
+            received = received._replace(encode_answer=orders.format_answer)
         if type(message) in self.special:
             special = self.special[type(message)](message, receiver)
             received = special._replace(deviations=[*deviations, *special.deviations])
@@ -133,8 +136,12 @@ class V2Reader(Reader):
 
 
 def _receive_announcement(notice: RoundAnnouncement, receiver: Receiver) -> Received:
-    """Read an announcement, which is also an order if it says where the players are reached."""
-    found = orders.extract_orders(notice, receiver.endpoint)
+    """Read an announcement, which is also an order if it says where the players are reached.
+
+    A league that does not sign may order a match by announcing it to its referee alone.
+    """
+    by_id = not receiver.league_signs
+    found = orders.extract_orders(notice, receiver.endpoint, by_id=by_id)
     deviations = [Deviation(rules.ORDER_FORM, "ROUND_ANNOUNCEMENT")] if found else []
     return Received([*found, notice], deviations, wants_answer=False)
 
