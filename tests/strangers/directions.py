@@ -8,12 +8,18 @@ import itertools
 import logging
 import os
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from contextlib import (
+    AsyncExitStack,
+    asynccontextmanager,
+    contextmanager,
+    nullcontext,
+    suppress,
+)
 from dataclasses import dataclass, field
 from types import ModuleType
 from typing import Any
 
-from agent_league.agent_log import log
+from agent_league.agent_log import AgentLog, log
 from agent_league.cli.screens import format_agent_event
 from agent_league.cli.warning_digest import WarningDigest
 from agent_league.protocol import Patience, Role
@@ -21,6 +27,7 @@ from agent_league.running.members import run_members
 from agent_league.running.serve import bind
 from agent_league.running.specs import AgentSpec, LeagueLink
 from agent_league.store.events import AgentRegistered, ViolationNoted
+from agent_league.vocabulary import Json
 from end_to_end.http_league import HttpLeague, played
 from strangers.families import a, b, c, d, e, kit
 from strangers.families.kit import Book, Ended
@@ -30,6 +37,8 @@ FAMILIES: dict[str, ModuleType] = {"A": a, "B": b, "C": c, "D": d, "E": e}
 LONGEST = 300.0
 """Virtual seconds after which nothing good can come any more."""
 OURS = "Ours"
+MOST_LINES = 3
+"""How many lines about one third-party agent may be on the screen in a whole league."""
 _hosts = itertools.count(1)
 
 
@@ -75,6 +84,16 @@ async def until(condition: Callable[[], object], within: float = 120.0) -> None:
             await asyncio.sleep(0.5)
 
 
+class Refusals(AgentLog):
+    """Keeps the rules that are named where something is refused."""
+
+    def __init__(self, rules: list[str]) -> None:
+        self._rules = rules
+
+    def note(self, event_type: str, level: str = "INFO", **details: Json) -> None:
+        self._rules.extend(details.get("rules", []))
+
+
 @dataclass
 class Hosted:
     """A league of ours after it has ended."""
@@ -83,6 +102,13 @@ class Hosted:
     warnings: list[str]
     theirs: set[str] = field(default_factory=set)
     """The ids of the agents that are of a family."""
+    refusals: list[str] = field(default_factory=list)
+    """The rules for which an application was refused."""
+
+    def watch(self, league: HttpLeague) -> None:
+        """Keep *league*, and why it refuses applications."""
+        self.league = league
+        league.manager.agent_log = Refusals(self.refusals)
 
     @property
     def terminations(self) -> list[str]:
@@ -100,10 +126,12 @@ class Hosted:
         lines = [line for line in (*self.warnings, *printed) if line]
         return [line for line in lines if agent_id in line]
 
-    def list_noted(self) -> set[str]:
-        """Return the rules that were noted for anybody of a family."""
-        events = (e for e in self.league.events if isinstance(e, ViolationNoted))
-        return {event.rule for event in events if event.agent_id in self.theirs}
+    def list_noted(self, role: Role) -> set[str]:
+        """Return the rules that were noted for anybody of a family in this role."""
+        roster = self.league.manager.season.roster
+        events = [e for e in self.league.events if isinstance(e, ViolationNoted)]
+        ours = [event for event in events if event.agent_id in self.theirs]
+        return {event.rule for event in ours if roster[event.agent_id].role is role}
 
     def list_blamed(self) -> set[str]:
         """Return who else was noted for anything: nobody, if all is well."""
@@ -119,7 +147,7 @@ def host(
 
     async def script(league: HttpLeague) -> None:
         found = hosted[0]
-        found.league = league
+        found.watch(league)
         referee = await league.add_referee()
         book = kit.standard_book(find_host())
         book |= {"LM01": league.url, "REF01": referee.endpoint}
@@ -142,7 +170,8 @@ def host(
 
     async def wait_for_entry(league: HttpLeague, count: int) -> None:
         roster = league.manager.season.roster
-        await until(lambda: len(roster.of(Role.PLAYER)) >= count, 40.0)
+        with suppress(TimeoutError) if strictness == "strict" else nullcontext():
+            await until(lambda: len(roster.of(Role.PLAYER)) >= count, 20.0)
 
     with collect_warnings() as warnings:
         hosted.append(Hosted(HttpLeague(), warnings))
@@ -235,14 +264,22 @@ def raise_if_failed(task: "asyncio.Future[None]") -> None:
 
 
 def refereed(
-    module: ModuleType, *, theirs: int = 2, ours: int = 2, strictness: str = "tolerant"
+    module: ModuleType,
+    *,
+    theirs: int = 2,
+    ours: int = 2,
+    strictness: str = "tolerant",
+    ends: bool = True,
 ) -> Hosted:
-    """Play a league of our manager with a referee of a family, its players and ours."""
+    """Play a league of our manager with a referee of a family, its players and ours.
+
+    A league that never *ends* is stopped after some minutes.
+    """
     hosted: list[Hosted] = []
 
     async def script(league: HttpLeague) -> None:
         found = hosted[0]
-        found.league = league
+        found.watch(league)
         book = kit.standard_book(find_host())
         book["LM01"] = league.url
         roster = league.manager.season.roster
@@ -260,8 +297,9 @@ def refereed(
                 book[f"P{number:02}"] = member.endpoint
             await asyncio.sleep(10.0)
             league.manager.season_runner.start_now()
-            async with asyncio.timeout(LONGEST):
-                await league.play()
+            with nullcontext() if ends else suppress(TimeoutError):
+                async with asyncio.timeout(LONGEST):
+                    await league.play()
 
     with collect_warnings() as warnings:
         hosted.append(Hosted(HttpLeague(), warnings))

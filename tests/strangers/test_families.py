@@ -1,12 +1,23 @@
-"""The imitations of five third-party implementations play with us in every direction."""
+"""Imitations of five third-party implementations: their own leagues, and their players in ours."""
 
 import asyncio
 
 import pytest
 
-from strangers.directions import FAMILIES, find_host, host, running, until, visit
+from agent_league.protocol import Role
+from agent_league.store.events import AgentDisqualified
+from strangers.directions import FAMILIES, MOST_LINES, find_host, host, running, until
 from strangers.families import kit
 from timewarp import run_over_sockets
+
+NOTED = {
+    "A": {"reply-error-null", "right-refused"},
+    "C": {"frame-missing", "sender-missing", "timestamp-missing", "field-missing"}
+    | {"accept-field", "choice-field", "reply-envelope"},
+    "D": {"later-answer", "right-refused"},
+    "E": {"reply-in-params", "reply-id"},
+}
+"""What the players of each family do otherwise, as far as a tolerant league meets it."""
 
 
 @pytest.mark.parametrize("letter", FAMILIES)
@@ -30,17 +41,39 @@ def test_a_family_plays_its_own_league(letter: str) -> None:
     run_over_sockets(main())
 
 
-@pytest.mark.parametrize("letter", ["A", "E"])
+@pytest.mark.parametrize("letter", NOTED)
 def test_players_of_a_family_play_in_our_league_without_a_technical_loss(letter: str) -> None:
     hosted = host(FAMILIES[letter])
     assert hosted.terminations == ["completed"] * 6
     assert hosted.technical_losses == 0
+    assert hosted.list_noted(Role.PLAYER) == NOTED[letter]
+    assert hosted.list_blamed() == set()
+    for who in hosted.theirs:
+        assert len(hosted.list_screen(who)) <= MOST_LINES
+
+
+REFUSED = {
+    "B": {"field-missing"},
+    "C": NOTED["C"] - {"accept-field", "choice-field", "reply-envelope"},
+}
+OUT = {"A": "right-refused: -32602 Sender not registered", "D": "error_reply in R1M1"}
+OUT["E"] = "reply-in-params: an answer with id, jsonrpc, method, params"
+
+
+@pytest.mark.parametrize("letter", REFUSED)
+def test_a_strict_league_does_not_admit_who_registers_in_its_own_way(letter: str) -> None:
+    hosted = host(FAMILIES[letter], strictness="strict")
+    assert hosted.theirs == set()
+    assert set(hosted.refusals) == REFUSED[letter]
+    assert hosted.terminations == ["completed"]
     assert hosted.list_blamed() == set()
 
 
-@pytest.mark.parametrize("letter", ["A"])
-def test_our_player_plays_every_match_in_the_league_of_a_family(letter: str) -> None:
-    found = visit(FAMILIES[letter], players=["P04"])
-    assert found.is_over
-    assert [match.outcome for match in found.list_of("P04")] == ["completed"] * 3
-    assert {match.choices["P04"] for match in found.list_of("P04")} == {"odd"}
+@pytest.mark.parametrize("letter", OUT)
+def test_a_strict_league_disqualifies_a_family_for_what_it_really_does(letter: str) -> None:
+    hosted = host(FAMILIES[letter], strictness="strict")
+    events = [e for e in hosted.league.events if isinstance(e, AgentDisqualified)]
+    assert {event.agent_id: event.why for event in events} == dict.fromkeys(
+        hosted.theirs, OUT[letter]
+    )
+    assert hosted.list_blamed() == set()

@@ -117,6 +117,10 @@ class Dispatcher:
         session = self._context.line(referee).session
         return referee.agent_id in self._pull_queue or session.uses_other_form(StartMatch)
 
+    def note_unproven(self, referee: Entry) -> None:
+        """Note that something was reported in the name of *referee* that does not count."""
+        self._failures.note_unproven(referee)
+
     def find_assignment(self, match_id: str) -> Assignment | None:
         """Return who has a match now; None if nobody has."""
         return self._assignments.get(match_id)

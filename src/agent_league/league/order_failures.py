@@ -28,6 +28,8 @@ class OrderFailures:
         self._liveness = liveness
         self._failures: Counter[str] = Counter()
         """The matches that a referee failed at since it last reported one."""
+        self._unproven: set[str] = set()
+        """The referees of other forms in whose name something was reported that does not count."""
         self._said: set[tuple[str, str]] = set()
         context.events.when_kept(MatchEnded, self._on_match_ended)
 
@@ -60,14 +62,23 @@ class OrderFailures:
         why = f"{match_id} was not reported in time"
         await self._suspend(referee, why, "hint: let it send MATCH_RESULT_REPORT after each match")
 
+    def note_unproven(self, referee: Entry) -> None:
+        """Have a referee stay out if it reports no match, and what came in its name is not proven.
+
+        Anybody could have sent that: it changes nothing for a referee that reports.
+        """
+        if self._uses_other_form(referee):
+            self._unproven.add(referee.agent_id)
+
     async def _suspend(self, referee: Entry, why: str, fix: str) -> None:
         """Suspend a referee until it answers, or until it registers again if that cannot help."""
         referee_id = referee.agent_id
         self._failures[referee_id] += 1
         session = self._context.line(referee).session
-        is_hopeless = not session.understands(StartMatch)
+        is_hopeless = not session.understands(StartMatch) or referee_id in self._unproven
         if is_hopeless or self._failures[referee_id] >= FAILURES_TO_STAY_OUT:
             self._failures.pop(referee_id)
+            self._unproven.discard(referee_id)
             self._liveness.keep_out(referee_id)
             why = f"{why}; {STAYS_OUT} ({fix})"
         await self._liveness.suspend(referee, why)
@@ -77,4 +88,5 @@ class OrderFailures:
 
     def _on_match_ended(self, ended: MatchEnded) -> None:
         self._failures.pop(ended.referee_id, None)
+        self._unproven.discard(ended.referee_id)
         self._referee_pool.restore(ended.referee_id)

@@ -109,6 +109,7 @@ class ReportReceiver:
         referee_id = assigned.referee_id if assigned else ""
         if report.sender == f"{Role.REFEREE}:{referee_id}" and referee_id not in self._unproven:
             self._unproven.add(referee_id)
+            self._dispatcher.note_unproven(self._season.roster[referee_id])
             log.warning(
                 "%s reports without proof, so its results do not count: %s "
                 "(hint: it must send the auth_token of its registration with every report)",

@@ -207,7 +207,6 @@ class Manager(FamilyC):
         self.referees: dict[str, str] = {}
         self.table = kit.Table()
         self.over = asyncio.Event()
-        self.problem: str | None = None
         self.embedded = Referee("REF01", book)
         self.routes = {
             ("POST", "/register"): self.register,
@@ -255,13 +254,14 @@ class Manager(FamilyC):
         for _ in range(self.rounds):
             for pair in itertools.combinations(self.agents.values(), 2):
                 if self.mode == "external" and not self.referees:
-                    self.problem = "No referee registered"
+                    self.problems.append("No referee registered")
                     return
                 match_id = f"match_{uuid.uuid4().hex[:8]}"
                 result = await self.run_match(match_id, pair)
                 names = [player["display_name"] for player in pair]
                 self.table.add(match_id, result.get("winner"), names)
-                self.answers.append(result)
+                if {result.get("player1_choice"), result.get("player2_choice")} - {"even", "odd"}:
+                    self.problems.append(match_id)
                 await asyncio.sleep(0.1)
         self.over.set()
 

@@ -347,7 +347,6 @@ class Manager(FamilyD):
         self.names: dict[str, str] = {}
         self.referees: dict[str, str] = {}
         self.table = kit.Table()
-        self.statuses: list[str] = []
         self.over = asyncio.Event()
         self._rounds: list[list[tuple[str, str]]] = []
 
@@ -414,7 +413,8 @@ class Manager(FamilyD):
         }
         base = match["referee_endpoint"].removesuffix("/mcp")
         status, _ = await self.post(f"{base}/admin/run_match?{urlencode(query)}", None)
-        self.statuses.append(str(status))
+        if status >= 300:
+            self.problems.append(f"HTTP {status}")
 
     async def tell(self, method: str, notice: Json) -> None:
         sent = [self.send(url, method, notice) for url in self.players.values()]
@@ -426,7 +426,8 @@ class Manager(FamilyD):
         """Count a report, from anybody and as often as it comes; answer it last of all."""
         winner, name = message["result"].get("winner_player_id"), message["round_id"]
         self.table.add(message["match_id"], winner, [*message["score"]])
-        self.statuses.append(message["result"]["status"])
+        if message["result"]["status"] == "CANCELLED":
+            self.problems.append(message["match_id"])
         players = {who: self.names[who] for who in self.players}
         rows = self.table.list_rows(players)
         about = {"league_id": LEAGUE, "round_id": name, "standings": rows}

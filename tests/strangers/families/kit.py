@@ -70,6 +70,8 @@ class Agent:
         """What came back for its own calls."""
         self.faults: list[BaseException] = []
         """What ended a task of it; nobody else is told."""
+        self.problems: list[str] = []
+        """What it would tell its operator about matches that were not played."""
         self.routes: dict[tuple[str, str], Route] = {}
         self._server: asyncio.Server | None = None
         self._tasks: set[asyncio.Task[Any]] = set()

@@ -80,7 +80,10 @@ _REQUEST_FRAMINGS = (*_NOTICE_FRAMINGS, *_NESTED)
 """The forms of a call, in the order in which a peer that does not understand is tried."""
 _ORDER_FRAMINGS = (
     *_RIGHT_FRAMINGS,
-    *(Framing(_get_tool if form.path is None else None, form=form) for form in ORDER_FORMS),
+    *(
+        Framing(_get_tool if form.path is None else None, None, form, form.is_tool_call)
+        for form in ORDER_FORMS
+    ),
 )
 
 

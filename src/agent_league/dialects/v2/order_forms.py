@@ -35,6 +35,8 @@ class OrderForm(NamedTuple):
     write: Callable[[Body, int], bytes]
     path: str | None = None
     """Where the order is posted, with its fields in the query; empty: the path is looked up."""
+    is_tool_call: bool = False
+    """Whether the method is `tools/call`, whose result wraps what the tool returns."""
 
 
 def format_match(order: Body) -> Body:
@@ -98,7 +100,8 @@ def _by_tool(tool: str, format_arguments: Callable[[Body], Body]) -> OrderForm:
     def format_call(order: Body) -> Body:
         return {"name": tool, "arguments": format_arguments(order)}
 
-    return _by_method(f"tools/call {tool}", "tools/call", format_call)
+    form = _by_method(f"tools/call {tool}", "tools/call", format_call)
+    return form._replace(is_tool_call=True)
 
 
 def _by_path(path: str) -> OrderForm:
