@@ -30,7 +30,7 @@ from agent_league.protocol import (
 from agent_league.protocol.deviations import Ledger
 from agent_league.protocol.error_messages import GameErrorMessage, LeagueErrorMessage
 from agent_league.protocol.failures import NoAnswerError, RefusedError, says_registered
-from agent_league.protocol.fields import VERSION
+from agent_league.protocol.fields import UNSTATED, VERSION
 from agent_league.protocol.play import Retry
 from agent_league.protocol.queries import Query, QueryAnswer, QueryType, RefereeClaim
 from agent_league.protocol.rounds import LeagueCompleted
@@ -253,7 +253,8 @@ class Member(Agent):
 
     def on_league_over(self, notice: LeagueCompleted) -> Acknowledgement:
         """Leave, unless another league is over, or somebody else than the league says so."""
-        if self.token is None or self.league_id not in (None, notice.league_id):
+        is_other = self.league_id not in (None, notice.league_id) and notice.league_id != UNSTATED
+        if self.token is None or is_other:
             return acknowledge(notice)
         kind, proof = name(LeagueCompleted), notice.auth_token
         if self.league_signs and not self.is_signed(proof, kind, notice.league_id):
@@ -269,7 +270,12 @@ class Member(Agent):
         if await self._find_stage() in STAGES_BEFORE_END:
             self.disbelieve(notice, "the league says that it goes on")
         else:
+            self.final = notice
+            await self.wait_until_quiet()
             self._end_league(notice)
+
+    async def wait_until_quiet(self) -> None:
+        """Wait until nothing is left to do in a league that may end too early, or not end at all."""
 
     async def _find_stage(self) -> Json:
         """Return the stage of the league; None if it is gone, or does not say."""

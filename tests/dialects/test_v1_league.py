@@ -468,7 +468,7 @@ def test_a_player_of_ours_plays_in_a_league_v1_of_others() -> None:
         (match,) = player.history.values()
         assert match.opponent in {"P01", "P02"}
         assert replies["PLAY_VALIDATION"] == {"status": "ok"}
-        assert player.over.is_set()
+        await player.over.wait()
         await box.close()
 
     run(script())

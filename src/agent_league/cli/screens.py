@@ -63,6 +63,8 @@ class PlainScreen(Observer):
         if isinstance(event, RoundClosed):
             rounds = f"Round {event.round_id}/{season.total_rounds}"
             line = f"{rounds} over, {season.played} matches played"
+        if isinstance(event, AgentRegistered) and (awaited := describe_awaited(season)):
+            line = f"{line} (waiting for {awaited})"
         if line:
             print(make_printable(line), file=sys.stderr, flush=True)
 
@@ -177,6 +179,17 @@ def measure_progress(season: Season) -> tuple[str, int, int | None, str]:
         return "Registration", here, season.settings.awaited_players, "players"
     label = f"Round {season.round_id}/{season.total_rounds}"
     return label, season.played, count_matches(season), "matches"
+
+
+def describe_awaited(season: Season) -> str:
+    """Return who has to come before the season begins: `2 players and 1 referee`, or nothing."""
+    settings = season.settings
+    awaited = {Role.PLAYER: settings.awaited_players or 0, Role.REFEREE: settings.awaited_referees}
+    if season.stage is not Stage.REGISTRATION:
+        return ""
+    missing = {role: count - len(season.roster.of(role)) for role, count in awaited.items()}
+    counts = [f"{n} {role}{'s' if n > 1 else ''}" for role, n in missing.items() if n > 0]
+    return " and ".join(counts)
 
 
 def count_matches(season: Season) -> int:

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
-from agent_league.agent import Agent, log
+from agent_league.agent import Agent
 from agent_league.http.exchange import Wire
 from agent_league.http.site import Site
 from agent_league.league import views
@@ -12,6 +12,7 @@ from agent_league.league.admission import Refusal, judge
 from agent_league.league.context import Context
 from agent_league.league.organiser import Organiser
 from agent_league.league.referee_claims import RefereeClaims
+from agent_league.league.refusals import RefusedApplications
 from agent_league.league.reports import UNPROVEN, ReportReceiver
 from agent_league.league.season_runner import SeasonRunner
 from agent_league.league.stored_season import StoredSeason
@@ -27,6 +28,7 @@ from agent_league.offer import (
 from agent_league.peers.endpoint import Handler
 from agent_league.protocol import ErrorCode, Message, ProtocolError, Role, name, registration
 from agent_league.protocol.deviations import Deviation, make_refusal
+from agent_league.protocol.error_messages import LeagueErrorMessage
 from agent_league.protocol.fields import UNSTATED
 from agent_league.protocol.play import ResultReport, TranscriptPart
 from agent_league.protocol.queries import Query, QueryAnswer, QueryProblem, RefereeClaim
@@ -68,6 +70,7 @@ class LeagueManager(Agent):
         self.season = Season(settings)
         self.guests: GuestHost | None = None
         """Set before the manager is served, if guests may take part."""
+        self._refused = RefusedApplications(self)
         self._change_listeners: ChangeListeners = []
         events.listen(self.season.apply, needs_all_events=False)
         events.listen(views.make_change_listener(self._change_listeners), needs_all_events=False)
@@ -196,7 +199,7 @@ class LeagueManager(Agent):
         decision = judge(request, self.season, self.clock(), **options)
         outcome: dict[str, Any] = {"status": "REJECTED", f"{role}_id": None, "reason": None}
         if isinstance(decision, Refusal):
-            log.info("refused %s: %s", request.meta.display_name.strip(), decision.reason)
+            self._refused.note(request.meta.display_name.strip(), decision.reason)
             outcome |= {"reason": decision.reason, "error_code": decision.code}
         else:
             await self.events.append(decision.event)
@@ -214,6 +217,10 @@ class LeagueManager(Agent):
             self.agent_log.note("REFUSED", "WARNING", sender=message.sender, rules=rule_ids)
             raise make_refusal(deviations, name(type(message)))
         return message
+
+    def make_error(self, error: ProtocolError) -> LeagueErrorMessage:
+        self._refused.note_error(error)
+        return super().make_error(error)
 
     def note_deviations(self, message: Message, deviations: Sequence[Deviation]) -> None:
         """Record the deviations of a sender that is known for sure.

@@ -1,7 +1,7 @@
 """The player: sensors, a decision model and actuators behind one endpoint."""
 
 import inspect
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -13,6 +13,8 @@ from agent_league.peers.endpoint import Handler
 from agent_league.player.actuators import make_move, take_seat
 from agent_league.player.brain import Brain
 from agent_league.player.decision import DecisionModel
+from agent_league.player.open_matches import OpenMatches
+from agent_league.player.postings import ReplyPoster
 from agent_league.player.sensors import (
     FinishedMatch,
     MoveCall,
@@ -22,7 +24,9 @@ from agent_league.player.sensors import (
 )
 from agent_league.player.trust import RefereeCheck
 from agent_league.protocol import Acknowledgement, Message, Role, play, rounds
+from agent_league.protocol.deviations import Deviation
 from agent_league.protocol.error_messages import GameErrorMessage, LeagueErrorMessage
+from agent_league.protocol.message import Reply
 from agent_league.protocol.registration import PlayerMeta
 from agent_league.serving.game_rules import rules_resources
 from agent_league.vocabulary import Json
@@ -58,6 +62,8 @@ class Player(Member):
         """Called with each finished match, so that it can be kept."""
         self.standings: list[rounds.StandingRow] = []
         self._referee_check = RefereeCheck(self)
+        self._poster = ReplyPoster(self)
+        self._open_matches = OpenMatches()
         self._moves: dict[str, dict[bytes, Json]] = {}
         """Moves already made, so that a repeated call gets the same answer."""
 
@@ -98,25 +104,36 @@ class Player(Member):
         )
 
     def answer_invitation(self, invitation: play.Invitation) -> play.JoinAck:
+        self._open_matches.add(invitation.match_id)
         plays = invitation.game_type in self.meta.game_types
-        return take_seat(self, invitation, accept=plays)
+        return self._give(take_seat(self, invitation, accept=plays))
 
     def choose(self, call: MoveCall) -> play.MoveReply | Awaitable[play.MoveReply]:
         turn = perceive_turn(call)
+        self._open_matches.add(turn.match_id)
         moves = self._moves.setdefault(turn.match_id, {})
         key = msgspec.json.encode(turn.view)
         if key in moves:
-            return make_move(self, call, moves[key])
+            return self._give(make_move(self, call, moves[key]))
         move = self.decide(call, turn)
         if not inspect.isawaitable(move):
             moves[key] = move
-            return make_move(self, call, move)
+            return self._give(make_move(self, call, move))
 
         async def choose_later() -> play.MoveReply:
             moves[key] = await move
-            return make_move(self, call, moves[key])
+            return self._give(make_move(self, call, moves[key]))
 
         return choose_later()
+
+    def _give(self, reply: Reply) -> Reply:
+        """Return *reply*, which is also posted if its referee may not read the answer to its call."""
+        self._poster.post(reply)
+        return reply
+
+    def admit(self, message: Message, deviations: Sequence[Deviation]) -> Message:
+        self._poster.note_deviation(message)
+        return message
 
     def decide(self, call: MoveCall, turn: Turn) -> Json | Awaitable[Json]:
         """Return the move to make, or an awaitable of it."""
@@ -126,16 +143,24 @@ class Player(Member):
 
     def on_announcement(self, notice: rounds.RoundAnnouncement) -> Acknowledgement:
         self._referee_check.note_announcement(notice)
+        self._poster.note_announcement(notice)
+        for match in notice.matches:
+            if self.name in (match.player_A_id, match.player_B_id):
+                self._open_matches.add(match.match_id)
         return acknowledge(notice)
 
     def on_match_over(self, notice: play.GameOver) -> Acknowledgement:
         self._moves.pop(notice.match_id, None)
+        self._open_matches.end(notice.match_id)
         if notice.match_id not in self.history:
             played = perceive_result(notice, self.name)
             self.recall([played])
             self.save_match(played)
             self.agent_log.note("MATCH_OVER", league_id=self.league_id, **played._asdict())
         return Acknowledgement(match_id=notice.match_id)
+
+    async def wait_until_quiet(self) -> None:
+        await self._open_matches.wait_until_quiet()
 
     def recall(self, matches: Iterable[FinishedMatch]) -> None:
         """Add *matches* to the history and the opponent model."""

@@ -2,10 +2,11 @@
 
 import inspect
 from collections.abc import Awaitable
-from typing import TypeAlias, TypeVar
+from typing import TypeAlias
 
 from agent_league.member import Member, NotAdmittedError
 from agent_league.peers.endpoint import Handler
+from agent_league.player.memory import remember
 from agent_league.protocol import ErrorCode, Message, ProtocolError
 from agent_league.protocol.failures import NoAnswerError
 from agent_league.protocol.message import Result
@@ -13,11 +14,8 @@ from agent_league.protocol.play import Invitation
 from agent_league.protocol.queries import RefereeClaim
 from agent_league.protocol.rounds import RoundAnnouncement
 
-T = TypeVar("T")
 Shown: TypeAlias = tuple[str, str, str | None]
 """What a caller shows: the match, its name, and its token if it has one."""
-MAX_REMEMBERED = 1000
-"""How many referees and matches are remembered, whatever strangers send."""
 
 
 class RefereeCheck:
@@ -51,7 +49,7 @@ class RefereeCheck:
         """Remember the matches of this player, for a league that gives no tickets."""
         for match in notice.matches:
             if self._member.name in (match.player_A_id, match.player_B_id):
-                _remember(self._announced, match.match_id)
+                remember(self._announced, match.match_id, None)
 
     def _is_believed(self, message: Message) -> bool:
         member, match_id = self._member, message.match_id or ""
@@ -61,13 +59,13 @@ class RefereeCheck:
         if member.league_signs:
             return (match_id, message.sender, message.auth_token) in self._believed
         if isinstance(message, Invitation):
-            _remember(self._invited, (match_id, message.sender))
+            remember(self._invited, (match_id, message.sender), None)
         return match_id in self._announced or (match_id, message.sender) in self._invited
 
     def _is_signed(self, match_id: str, conversation: str, ticket: str) -> bool:
         is_signed = self._member.is_signed(ticket, match_id, conversation, self._member.name)
         if is_signed:
-            _remember(self._signed, (match_id, conversation, ticket))
+            remember(self._signed, (match_id, conversation, ticket), None)
         return is_signed
 
     async def _handle_if_confirmed(self, message: Message, handler: Handler) -> Result:
@@ -80,7 +78,7 @@ class RefereeCheck:
         if not confirmed:
             detail = "auth_token: neither the ticket of this match nor the token of its referee"
             raise self._member.disbelieve(message, detail)
-        _remember(self._believed, (claim.match_id, message.sender, message.auth_token))
+        remember(self._believed, (claim.match_id, message.sender, message.auth_token), None)
         result = handler(message)
         return await result if inspect.isawaitable(result) else result
 
@@ -92,10 +90,3 @@ def _read_claim(message: Message) -> RefereeClaim:
         conversation_id=message.conversation_id,
         token=message.auth_token or None,
     )
-
-
-def _remember(memory: dict[T, None], item: T) -> None:
-    """Add *item* to a memory of limited size, which forgets the oldest."""
-    memory[item] = None
-    if len(memory) > MAX_REMEMBERED:
-        del memory[next(iter(memory))]
