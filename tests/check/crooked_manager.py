@@ -277,9 +277,27 @@ class Hungry(PlainManager):
 
 class Nostalgic(PlainManager):
     def register(self, reply: Body, response: str, role: str, letter: str) -> Body:
-        if "protocol_version" in reply[f"{role}_meta"]:
+        if reply[f"{role}_meta"]["protocol_version"] < "2.0.0":
             return {**STAMP, "message_type": response, "status": "ACCEPTED", "player_id": "P90"}
         return super().register(reply, response, role, letter)
+
+
+class Wordy(PlainManager):
+    """Counts rounds in words."""
+
+    def take(self, reply: Body) -> Body:
+        if isinstance(reply["round_id"], int):
+            raise WrongError("E022")
+        return super().take(reply)
+
+
+class Unasked(PlainManager):
+    """Answers no questions."""
+
+    def result(self, reply: Body) -> Body:
+        if str(reply.get("message_type")).upper() == "LEAGUE_QUERY":
+            raise RefusalError("method not found")
+        return super().result(reply)
 
 
 class Refusing(PlainManager):
@@ -369,6 +387,8 @@ CROOKED: Mapping[str, Callable[[], PlainManager]] = {
         named=lambda self, agent_id: agent_id.replace("P0", "PLAYER-")
     ),
     "manager.register.token": replacing(token=lambda self, agent_id: "tok_secret"),
+    "frame.right-message": Wordy,
+    "manager.query.known": Unasked,
     "manager.query.get-standings": _query_of("GET_STANDINGS", query_type="STANDINGS"),
     "manager.query.get-schedule": _query_of("GET_SCHEDULE", data=None),
     "manager.query.get-next-match": _query_of("GET_NEXT_MATCH", success="yes"),

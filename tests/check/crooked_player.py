@@ -171,6 +171,15 @@ class Capital(PlainPlayer):
         return await super().result(frame)
 
 
+class Numbered(PlainPlayer):
+    """Knows its league only by a number."""
+
+    async def result(self, frame: Body) -> Body:
+        if frame["params"].get("sender") == "league_manager":
+            raise ValueError("sender not registered")
+        return await super().result(frame)
+
+
 class Nesting(PlainPlayer):
     """Wraps its registration once more."""
 
@@ -310,6 +319,7 @@ CROOKED: Mapping[str, Callable[[], PlainPlayer]] = {
     "frame.non-utc-time": Fragile,
     "frame.huge-body": silent_on(lambda message: "padding" in message),
     "frame.tool-name": Capital,
+    "frame.right-message": Numbered,
     "register.message": Nesting,
     "register.envelope": Unstamped,
     "register.display-name": having(display_name=""),

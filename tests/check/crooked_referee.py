@@ -308,6 +308,29 @@ class Capital(PlainReferee):
         return await super().result(frame)
 
 
+class Numbered(PlainReferee):
+    """Knows its league only by a number."""
+
+    async def result(self, frame: Body) -> Body:
+        if frame["params"].get("sender") == "league_manager":
+            raise ValueError("sender not registered")
+        return await super().result(frame)
+
+
+class Shallow(PlainReferee):
+    """Looks for replies beside the result."""
+
+    async def post(self, url: str, message: Body, within: float = 2.0) -> Body:
+        if message["message_type"] == "REFEREE_REGISTER_REQUEST":
+            return await super().post(url, message, within)
+        frame = {"jsonrpc": "2.0", "method": "say", "params": self.spoken(message), "id": 1}
+        answer = await self.wire.post(url, json.dumps(frame).encode(), within)
+        found: Body = json.loads(answer.body)
+        if message["message_type"] == "GAME_INVITATION" and "accept" not in found:
+            await asyncio.Event().wait()
+        return found
+
+
 class Nesting(PlainReferee):
     """Wraps its registration once more."""
 
@@ -510,6 +533,8 @@ CROOKED: Mapping[str, Callable[[], PlainReferee]] = {
     "register.contact-endpoint": having(contact_endpoint="localhost"),
     "register.id-used": Nameless,
     "register.max-concurrent-matches": having(max_concurrent_matches=None),
+    "frame.right-message": Numbered,
+    "referee.reply.read": Shallow,
     "referee.start-match.taken": answering(lambda body: True, REFUSED),
     "referee.start-match.in-time": answering(_text(b"START_MATCH")),
     "referee.envelope.protocol": saying(INVITED, protocol="league.v3"),

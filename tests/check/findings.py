@@ -17,8 +17,8 @@ class Herald:
             self.league.set_result(doing.rsplit(maxsplit=1)[-1])
 
 
-def marked(report: Report, mark: Mark) -> Sequence[str]:
-    return [finding.rule.id for finding in report.findings if finding.mark is mark]
+def marked(report: Report, *marks: Mark) -> Sequence[str]:
+    return [finding.rule.id for finding in report.findings if finding.mark in marks]
 
 
 def finding_of(report: Report, rule_id: str) -> Finding:

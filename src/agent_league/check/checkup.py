@@ -11,6 +11,7 @@ from agent_league.check.report import Report
 from agent_league.check.rules import RULES
 from agent_league.check.sessions.client import ProbeClient
 from agent_league.check.sessions.fake_peers import ASSIGNED_IDS, CheckLeague
+from agent_league.check.sessions.forms import encode_call
 from agent_league.check.sessions.manager import ManagerSession
 from agent_league.check.sessions.player import PlayerSession
 from agent_league.check.sessions.referee import RefereeSession
@@ -50,7 +51,7 @@ class Checkup:
         self, options: CheckOptions, wire: HttpClient, progress: Progress, clock: Clock
     ) -> None:
         self._options, self._wire, self._progress = options, wire, progress
-        self._client = ProbeClient(options.url, wire.post, options.patience)
+        self._client = ProbeClient(options.url, wire.post_for_any_status, options.patience)
         self._messages = CheckMessages(clock)
         self._check_league: CheckLeague | None = None
 
@@ -71,13 +72,26 @@ class Checkup:
             elif self._check_league is not None:
                 reason = f"it did not register at {self._check_league.url}"
                 observations.no_registration_reason = reason
-            try:
-                async with asyncio.timeout(options.timeout):
-                    await session.run()
-            except TimeoutError:
-                observations.is_cut_short = True
-            observations.rejected_tool_call = self._client.rejected_tool_call
+            await self._run_session(session)
         return role, observations
+
+    async def _run_session(self, session: PlayerSession | RefereeSession | ManagerSession) -> None:
+        """Talk with the agent, if something is served at its address, as long as there is time."""
+        observations, client = session.observations, self._client
+        first = await client.send(encode_call("league_probe", {}, 1))
+        if first.serves_nothing:
+            observations.nothing_served = first
+            observations.stop_reason = "nothing serves POST /mcp"
+            return
+        try:
+            async with asyncio.timeout(self._options.timeout):
+                await session.run()
+        except TimeoutError:
+            observations.is_cut_short = True
+            observations.stop_reason = "the check ran out of time"
+        observations.tool_calls = client.tool_calls
+        observations.misnamed = [*client.misnamed]
+        observations.reworded = [*client.reworded]
 
     async def _wait_for_registration(
         self, stack: AsyncExitStack
@@ -107,9 +121,9 @@ class Checkup:
     def _make_session(self, role: Role) -> PlayerSession | RefereeSession | ManagerSession:
         options, parts = self._options, (self._client, self._messages, self._progress)
         if role is Role.PLAYER:
-            return PlayerSession(*parts, options.farewell)
+            return PlayerSession(*parts, options.farewell, host=options.host)
         if role is Role.REFEREE:
-            return RefereeSession(*parts, options.host, self._check_league)
+            return RefereeSession(*parts, options.host, self._check_league, self._wire.get)
         return ManagerSession(*parts, options.host, options.players)
 
 

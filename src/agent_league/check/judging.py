@@ -1,10 +1,10 @@
 """The small judgements that rules are made of. Pure."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from agent_league.check.exchange import Exchange, Problem
+from agent_league.check.exchange import FIRST_SERVER_ERROR, Exchange, Problem
 from agent_league.check.observations import (
     GAMES_IN_A_ROW,
     Bout,
@@ -12,7 +12,9 @@ from agent_league.check.observations import (
     PlayerObservations,
     RefereeObservations,
 )
+from agent_league.check.reading import ACCEPT_FIELDS
 from agent_league.check.rule import Case, NotJudgedError, Select
+from agent_league.dialects.v2.repairs import CHOICE_FIELDS
 from agent_league.protocol.fields import UTC_PATTERN
 from agent_league.vocabulary import Json
 
@@ -51,12 +53,28 @@ def field(key: str, is_valid: Callable[[Json], bool], expected: str) -> Callable
 
     def find_problem(message: Json) -> Problem:
         if message.get(key) is None:
-            return f"{key} is missing; expected {expected}"
+            return f"{key} is missing; expected {expected}{_find_synonym(key, message)}"
         if is_valid(message[key]):
             return None
         return f"{key}: expected {expected}, got {message[key]!r:.80}"
 
     return find_problem
+
+
+_SYNONYMS: Mapping[str, tuple[str, ...]] = {
+    "message_type": ("type",),
+    "accept": ACCEPT_FIELDS,
+    "parity_choice": CHOICE_FIELDS,
+    "match_id": ("game_id",),
+    "choices": ("player_choices",),
+    "played": ("matches_played", "games_played"),
+}
+
+
+def _find_synonym(key: str, message: Json) -> str:
+    """Say which other field the agent has probably sent instead of *key*."""
+    found = next((other for other in _SYNONYMS.get(key, ()) if other in message), None)
+    return f" (it has {found!r} instead: {message[found]!r:.40})" if found else ""
 
 
 def equals(key: str, expected: Json) -> Callable[[Json], Problem]:
@@ -92,36 +110,40 @@ def matches(pattern: str) -> Callable[[Json], bool]:
 
 def check_answered(exchange: Exchange) -> Problem:
     """Accept any answer that can be read, an error as much as a reply."""
-    return None if exchange.is_refusal else exchange.problem()
+    return check_crash(exchange) or (None if exchange.is_refusal else exchange.problem())
 
 
 def check_refused(exchange: Exchange) -> Problem:
     """Accept only an error."""
     if exchange.is_refusal or exchange.is_late:
-        return None
+        return check_crash(exchange)
     return exchange.problem() or "it answered as if nothing were wrong; an error was expected"
+
+
+def check_crash(exchange: Exchange) -> Problem:
+    """Say if the agent failed over the request, instead of answering with an error of its own."""
+    has_failed = exchange.answer is not None and exchange.answer.status >= FIRST_SERVER_ERROR
+    return exchange.problem() if has_failed else None
 
 
 def check_accepted(exchange: Exchange) -> Problem:
     """Accept anything but an error, in time; the answer to a notice needs no body."""
-    error, answer = exchange.error, exchange.answer
-    if exchange.is_refusal and answer:
-        text = f"HTTP {answer.status}"
-        if isinstance(error, dict):
-            text = f"{error.get('code')} {str(error.get('message'))[:120]}"
-        return f"it answered with an error: {text}"
-    return exchange.problem() if answer is None or answer.body.strip() else None
-
-
-def is_join_reply(exchange: Exchange) -> bool:
-    """Whether the answer is a reply to an invitation, however it is written."""
-    return exchange.get("message_type") == "GAME_JOIN_ACK" or "accept" in (exchange.message or {})
+    if exchange.is_refusal:
+        return f"it answered with an error: {exchange.refusal_text()[:200]}"
+    has_body = exchange.answer is None or bool(exchange.answer.body.strip())
+    return exchange.problem() if has_body else None
 
 
 def find_refusal(order: Exchange) -> Problem:
     """Say why the referee does not take a match, if it does not."""
-    if order.problem() or order.is_refusal:
-        return order.problem() or "it answered with an error"
+    if order.is_refusal:
+        return f"it answered with an error: {order.refusal_text()[:200]}"
+    if order.problem():
+        return order.problem()
     if order.get("status") == "REJECTED" or order.get("accept") is False:
         return f"it rejected the match: {order.get('reason')}"
-    return None
+    return "it started no match" if order.get("matches_started") == 0 else None
+
+
+def is_order_taken(order: Exchange) -> bool:
+    return find_refusal(order) is None

@@ -14,10 +14,10 @@ from agent_league.protocol.results import GameResult
 from agent_league.vocabulary import Json
 
 LEAGUE_ID = "league_check"
-REFEREE_ID = "REF99"
-OPPONENT = "P98"
-PLAYERS = ("P91", "P92")
-"""The players in the matches that a referee is given."""
+REFEREE_ID = "REF01"
+"""An id of the documents: some agents know no others."""
+PLAYERS = ("P01", "P02")
+"""The players in the matches that a referee is given, and the ids of opponents."""
 TICKET = "tkt_of_the_check"
 FIRST_ROUND = 901
 """Far above the rounds of a real league, so that no match of one is mistaken for ours."""
@@ -30,6 +30,11 @@ JOIN_WINDOW = 1.0
 def make_match_id(number: int) -> str:
     """Return the id of the check's match *number*, ten to a round."""
     return f"R{FIRST_ROUND + number // 10}M{number % 10 + 1}"
+
+
+def find_opponent(player_id: str) -> str:
+    """Return the id of somebody else than *player_id*."""
+    return PLAYERS[0] if player_id == PLAYERS[1] else PLAYERS[1]
 
 
 @dataclass(frozen=True)
@@ -56,7 +61,7 @@ class CheckMessages:
             "conversation_id": conversation_id,
         }
 
-    def invitation(self, match_id: str) -> Json:
+    def invitation(self, match_id: str, player_id: str = PLAYERS[0]) -> Json:
         return self._from_referee(
             play.Invitation,
             match_id,
@@ -64,7 +69,7 @@ class CheckMessages:
             round_id=FIRST_ROUND,
             game_type=GAME,
             role_in_match="PLAYER_A",
-            opponent_id=OPPONENT,
+            opponent_id=find_opponent(player_id),
         )
 
     def move_call(self, match_id: str, player_id: str) -> Json:
@@ -75,7 +80,9 @@ class CheckMessages:
             player_id=player_id,
             game_type=GAME,
             context=play.MoveContext(
-                opponent_id=OPPONENT, round_id=FIRST_ROUND, your_standings=record
+                opponent_id=find_opponent(player_id),
+                round_id=FIRST_ROUND,
+                your_standings=record,
             ),
             deadline=self.now(later=MOVE_WINDOW),
         )
@@ -83,13 +90,14 @@ class CheckMessages:
     def game_over(self, match_id: str, player_id: str, choice: Json) -> Json:
         """Tell the player that it won with "even", and drew with any other choice."""
         own_choice = choice if choice in ("even", "odd") else None
+        opponent = find_opponent(player_id)
         result = GameResult(
             status="WIN" if own_choice == "even" else "DRAW",
             winner_player_id=player_id if own_choice == "even" else None,
             drawn_number=8,
             number_parity="even",
-            choices={player_id: own_choice, OPPONENT: "odd"},
-            reason=f"{player_id} chose {own_choice}, {OPPONENT} chose odd, number was 8 (even)",
+            choices={player_id: own_choice, opponent: "odd"},
+            reason=f"{player_id} chose {own_choice}, {opponent} chose odd, number was 8 (even)",
         )
         return self._from_referee(play.GameOver, match_id, game_type=GAME, game_result=result)
 
@@ -101,7 +109,7 @@ class CheckMessages:
             match_id=make_match_id(0),
             game_type=GAME,
             player_A_id=player_id,
-            player_B_id=OPPONENT,
+            player_B_id=find_opponent(player_id),
             referee_endpoint="http://127.0.0.1:8001/mcp",
         )
         summary = rounds.RoundSummary(total_matches=1, wins=1, draws=0, technical_losses=0)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from agent_league.check.exchange import Exchange, Received
+from agent_league.check.reading import find_choice
 from agent_league.check.rule import Case, NotJudgedError
 from agent_league.vocabulary import Json
 
@@ -17,10 +18,15 @@ Progress: TypeAlias = Callable[[str], None]
 
 @dataclass(frozen=True)
 class Trial:
-    """A bad request, and a valid one right after it."""
+    """A right request, a bad copy of it, and a valid request right after that."""
 
+    right: Exchange
     bad: Exchange
     after: Exchange
+
+    @property
+    def right_is_taken(self) -> bool:
+        return self.right.answer is not None and not self.right.is_refusal
 
 
 @dataclass
@@ -29,15 +35,23 @@ class Observations(ABC):
 
     calls: list[Exchange] = field(default_factory=list[Exchange])
     """The valid requests of the first conversation, in order."""
-    rejected_tool_call: Exchange | None = None
-    """The first call by the name of a tool, if the agent knows only the names of messages."""
-    string_id: Exchange | None = None
-    """A valid request whose id is a string."""
+    nothing_served: Exchange | None = None
+    """The answer of a server that serves nothing at the address."""
+    tool_calls: list[Exchange] = field(default_factory=list[Exchange])
+    """One call of each kind by the name of its tool that the agent understood."""
+    misnamed: list[tuple[Exchange, Exchange]] = field(
+        default_factory=list[tuple[Exchange, Exchange]]
+    )
+    """The calls by the name of a tool that it does not know, each with the call that it knows."""
+    reworded: list[tuple[Exchange, Exchange]] = field(
+        default_factory=list[tuple[Exchange, Exchange]]
+    )
+    """The right messages that it refuses, each with the wording that it takes."""
     trials: dict[str, Trial] = field(default_factory=dict[str, Trial])
     """The bad requests, by what is bad about them."""
     game_count: int = 0
     """How many games or matches in a row there should be."""
-    stop_reason: str = "the check ran out of time"
+    stop_reason: str = "the check did not come to it"
     """Why nothing more was seen."""
     is_cut_short: bool = False
     """Whether the check ran out of time."""
@@ -53,6 +67,10 @@ class Observations(ABC):
         if self.registration is None:
             raise NotJudgedError(self.no_registration_reason)
         return self.registration
+
+    def list_answered(self) -> list[Exchange]:
+        """Return the valid requests whose answers show how the agent frames them."""
+        return self.calls
 
     @abstractmethod
     def list_own_messages(self) -> list[Case[Json]]:
@@ -74,12 +92,23 @@ class Game:
 
     @property
     def has_ended(self) -> bool:
-        """Whether every request was sent, and answered with JSON."""
-        return self.over is not None and not any(exchange.problem() for exchange in self.exchanges)
+        """Whether the player made its choice, and answered to the end."""
+        return self.over is not None and not self.is_cut_short and self.choice is not None
+
+    @property
+    def is_cut_short(self) -> bool:
+        """Whether a request was not answered at all."""
+        return any(exchange.failure for exchange in self.exchanges)
+
+    @property
+    def choice(self) -> Json:
+        """What the player chose; None if it did not."""
+        return find_choice(self.move.message) if self.move and not self.move.is_refusal else None
 
     def find_proof(self) -> Exchange:
-        """Return the last exchange of the game."""
-        return self.exchanges[-1]
+        """Return the exchange at which the game stopped, or the last one."""
+        stopped = (exchange for exchange in self.exchanges[1:] if exchange.is_refusal)
+        return next(stopped, self.exchanges[-1])
 
 
 @dataclass
@@ -169,10 +198,25 @@ class RefereeObservations(Observations):
     """The matches that it was given at the same time."""
     series: list[Bout] = field(default_factory=list[Bout])
     unknown_game: Exchange | None = None
+    deaf_bout: Bout | None = None
+    """The first match, if it went on only when replies were written beside the result, too."""
+    order_detour: tuple[Exchange, Exchange] | None = None
+    """The order that it refuses, and the other form of it that it takes."""
+    seats_are_documented: bool = True
+    """Whether the players of the check listen where the documents put them."""
 
     @property
     def matches(self) -> list[Bout]:
         return [*self.bouts.values(), *self.concurrent, *self.series]
+
+    def list_answered(self) -> list[Exchange]:
+        return [*self.calls, *(bout.order for bout in self.matches)]
+
+    def forget(self, bout: Bout) -> None:
+        """Leave out a match for whose end there was no time."""
+        self.bouts = {name: other for name, other in self.bouts.items() if other is not bout}
+        self.series = [other for other in self.series if other is not bout]
+        self.concurrent = [other for other in self.concurrent if other is not bout]
 
     def list_sent(self, *kinds: str) -> list[Exchange]:
         """Return what it sent to the players and the league: messages of *kinds*, or all."""
@@ -192,6 +236,8 @@ class RefereeObservations(Observations):
 class ManagerObservations(Observations):
     """What a league manager is judged by."""
 
+    knows_queries: bool = True
+    """Whether it knows LEAGUE_QUERY at all."""
     requests: dict[str, Exchange] = field(default_factory=dict[str, Exchange])
     """The requests of the check, by name."""
     registrations: list[Exchange] = field(default_factory=list[Exchange])
@@ -200,6 +246,9 @@ class ManagerObservations(Observations):
     """What the players of the check received, in order."""
     reports: list[Exchange] = field(default_factory=list[Exchange])
     """The results that the referee of the check reported."""
+
+    def list_answered(self) -> list[Exchange]:
+        return [*self.calls, *self.requests.values(), *self.registrations]
 
     def find_notices(self, kind: str) -> list[Exchange]:
         return [received.exchange for received in self.notices if received.kind == kind]

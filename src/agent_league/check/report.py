@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
+import msgspec
+
 from agent_league.check.exchange import Exchange
 from agent_league.check.masking import format_body
 from agent_league.check.rule import Finding, Mark
@@ -16,6 +18,10 @@ SCHEMA_VERSION = 1
 PERFECT, FULL_POINTS = "perfect compliance", 40
 POINTS: Mapping[Gravity, int] = {Gravity.CRITICAL: 0, Gravity.MAJOR: 10, Gravity.MINOR: 30}
 """000, Grading Criteria, 1. Protocol Compliance; the gravest violation decides."""
+
+
+EXPLAINED = (Mark.BROKEN, Mark.ADVICE)
+"""The findings that say what is wrong and how to fix it."""
 
 
 @dataclass(frozen=True)
@@ -85,16 +91,21 @@ def _describe_finding(finding: Finding) -> dict[str, Any]:
     }
     if finding.why:
         entry["why"] = finding.why
-    if finding.mark is Mark.BROKEN:
+    if finding.mark in EXPLAINED:
         entry["fix"] = requirement.fix
-    if finding.mark is Mark.BROKEN and proof:
+    if finding.mark in EXPLAINED and proof:
         entry |= {
             "asked_by": "agent" if proof.from_agent else "check",
             "request": format_body(proof.sent),
             "answer": format_answer(proof),
             "answered_after_seconds": round(proof.seconds, 3),
+            **({"posted": _format_posted(proof)} if proof.posted is not None else {}),
         }
     return entry
+
+
+def _format_posted(proof: Exchange) -> str:
+    return format_body(msgspec.json.encode(proof.posted))
 
 
 def format_answer(proof: Exchange) -> str:
@@ -148,4 +159,6 @@ def explain(finding: Finding) -> list[str]:
     elif proof:
         lines.append(f"request  {request}")
         lines.append(f"answer   {format_answer(proof)}   after {proof.seconds:.3f} s")
+    if proof and proof.posted is not None:
+        lines.append(f"posted   the agent, to the referee: {_format_posted(proof)}")
     return [*lines, f"text     {required.source}", f"fix      {required.fix}"]

@@ -9,7 +9,7 @@ from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
 from agent_league.check.exchange import Exchange, Problem
 from agent_league.check.masking import sanitize
 from agent_league.protocol import Role
-from agent_league.protocol.requirements import Requirement
+from agent_league.protocol.requirements import Gravity, Requirement
 from agent_league.protocol.requirements.rules import RULES
 
 
@@ -18,6 +18,8 @@ class Mark(StrEnum):
 
     KEPT = "kept"
     BROKEN = "broken"
+    ADVICE = "advice"
+    """Something to improve that no document demands."""
     UNJUDGED = "not judged"
 
 
@@ -56,6 +58,10 @@ class Rule:
     select: Select[Any]
     find_problem: Callable[[Any], Problem]
 
+    @property
+    def mark_if_broken(self) -> Mark:
+        return Mark.ADVICE if self.requirement.gravity is Gravity.ADVICE else Mark.BROKEN
+
     def judge(self, observations: Any) -> "Finding":
         """Return how the agent did: the first case with a problem breaks the rule."""
         mark, why = Mark.UNJUDGED, observations.stop_reason
@@ -66,7 +72,7 @@ class Rule:
                 subject, proof, where = each if isinstance(each, Case) else Case(each, each)
                 problem = self.find_problem(subject)
                 if problem:
-                    return Finding(self, Mark.BROKEN, sanitize(where + problem), proof)
+                    return Finding(self, self.mark_if_broken, sanitize(where + problem), proof)
                 mark, why = Mark.KEPT, ""
         except NotJudgedError as error:
             mark, why = Mark.UNJUDGED, str(error)

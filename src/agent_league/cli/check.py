@@ -16,7 +16,7 @@ from agent_league.check import (
     explain,
     run_check,
 )
-from agent_league.check.report import FULL_POINTS
+from agent_league.check.report import EXPLAINED, FULL_POINTS
 from agent_league.cli import league_options as flags
 from agent_league.cli.console import ProgressDisplay, choose_symbols, print_json, show
 from agent_league.cli.exit_codes import Exit
@@ -31,9 +31,19 @@ ROLES: Mapping[RoleName, Role] = {
     "manager": Role.LEAGUE,
 }
 ROLE_NAMES = {role: name for name, role in ROLES.items()}
-SYMBOLS = {Mark.KEPT: "\u2713", Mark.BROKEN: "\u2717", Mark.UNJUDGED: "\u2013"}
-PLAIN_SYMBOLS = {Mark.KEPT: "ok", Mark.BROKEN: "NO", Mark.UNJUDGED: "--"}
-STYLES = {Mark.KEPT: "green", Mark.BROKEN: "bold red", Mark.UNJUDGED: "dim"}
+SYMBOLS = {
+    Mark.KEPT: "\u2713",
+    Mark.BROKEN: "\u2717",
+    Mark.ADVICE: "!",
+    Mark.UNJUDGED: "\u2013",
+}
+PLAIN_SYMBOLS = {Mark.KEPT: "ok", Mark.BROKEN: "NO", Mark.ADVICE: "!", Mark.UNJUDGED: "--"}
+STYLES = {
+    Mark.KEPT: "green",
+    Mark.BROKEN: "bold red",
+    Mark.ADVICE: "yellow",
+    Mark.UNJUDGED: "dim",
+}
 
 
 def check(
@@ -117,7 +127,9 @@ def _print(report: Report) -> None:
     score = "" if points is None else f"{points}/{FULL_POINTS}, "
     show(
         Text(f"{report.url}  {ROLE_NAMES[report.role]}\n"),
-        *(line for finding in report.findings for line in _describe(finding)),
+        *_describe_all(report, Mark.KEPT, Mark.BROKEN, Mark.UNJUDGED),
+        *([Text("\nAdvice: no document demands this")] if totals[Mark.ADVICE] else []),
+        *_describe_all(report, Mark.ADVICE),
         Text(
             f"\n{totals[Mark.KEPT]} rules kept, {totals[Mark.BROKEN]} broken, "
             f"{totals[Mark.UNJUDGED]} not judged, in {report.seconds:.1f} s\n"
@@ -127,10 +139,16 @@ def _print(report: Report) -> None:
     )
 
 
+def _describe_all(report: Report, *marks: Mark) -> Iterator[Text]:
+    for finding in report.findings:
+        if finding.mark in marks:
+            yield from _describe(finding)
+
+
 def _describe(finding: Finding) -> Iterator[Text]:
     rule, mark = finding.rule, finding.mark
     why = f" ({finding.why})" if mark is Mark.UNJUDGED else ""
     line = (f"{rule.id:<36} {rule.requirement.demand}{why}", "dim" if why else "")
     yield Text.assemble((f"{choose_symbols(SYMBOLS, PLAIN_SYMBOLS)[mark]} ", STYLES[mark]), line)
-    if mark is Mark.BROKEN:
+    if mark in EXPLAINED:
         yield from (Text(f"      {explanation}") for explanation in explain(finding))

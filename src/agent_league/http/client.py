@@ -66,6 +66,12 @@ class HttpClient:
         data = b"%b%d\r\n\r\n%b" % (target.post, len(body), body)
         return self._call(target, data, within)
 
+    def post_for_any_status(self, url: str, body: bytes, within: float) -> Awaitable[Answer]:
+        """Return the answer to *body* as `post` does, also one whose status says no."""
+        target = parse_url(url)
+        data = b"%b%d\r\n\r\n%b" % (target.post, len(body), body)
+        return self._call(target, data, within, any_status=True)
+
     async def exchange(self, url: str, http_request: HttpRequest, within: float) -> Response:
         """Return the response to *http_request*, or raise `NoAnswerError` within so many seconds.
 
@@ -113,7 +119,15 @@ class HttpClient:
             # uvloop does not call `connection_lost` if the attempt to connect was cancelled.
             await asyncio.wait(lost, timeout=_CLOSE_TIMEOUT)
 
-    async def _call(self, target: Target, data: bytes, within: float, **wanted: Any) -> Answer:
+    async def _call(
+        self,
+        target: Target,
+        data: bytes,
+        within: float,
+        *,
+        any_status: bool = False,
+        **wanted: Any,
+    ) -> Answer:
         clock = self._clock = self._clock or own_clock()
         request = RawRequest(data, within, clock.time() + within, **wanted)
         idle, answer = self._take_idle(target.origin), None
@@ -133,7 +147,9 @@ class HttpClient:
                 idle = None
         finally:
             clock.end_wait()
-        return answer if request.only_status else check_answer(answer, target.name)
+        if any_status or request.only_status:
+            return answer
+        return check_answer(answer, target.name)
 
     def _take_idle(self, origin: Origin) -> Connection | None:
         idle = self._idle.get(origin)

@@ -1,5 +1,6 @@
 """The rules for a league manager: queries, registrations, results, and what it announces."""
 
+import re
 from collections.abc import Callable
 from functools import partial
 
@@ -14,25 +15,20 @@ from agent_league.check.judging import (
     matches,
 )
 from agent_league.check.observations import ManagerObservations
-from agent_league.check.rule import Case, Rule, Select, rule
+from agent_league.check.rule import Case, NotJudgedError, Rule, Select, rule
 from agent_league.protocol import Role
 from agent_league.protocol.requirements import Requirement
 from agent_league.protocol.requirements import manager as required
-from agent_league.protocol.requirements.rules import REGISTER_STATUS
+from agent_league.protocol.requirements.rules import REGISTER_STATUS, REPLY_WRAPPED
 from agent_league.vocabulary import Json
 
 is_id = matches(r"(P|REF)\d{2,}")
 manager_rule = partial(rule, (Role.LEAGUE,))
 
 
-def _requests(*names: str) -> Select[Exchange]:
-    """Return the selection of the requests that the check made under *names*."""
-    return lambda observations: [observations.requests.get(name) for name in names]
-
-
 def _is_negative(exchange: Exchange) -> bool:
     """Whether the answer refuses the request, in any form that the protocol allows."""
-    rejected = exchange.get("status") == "REJECTED"
+    rejected = str(exchange.get("status")).upper() == "REJECTED"
     return exchange.is_refusal or rejected or exchange.get("success") is False
 
 
@@ -42,22 +38,77 @@ def _require_code(code: str) -> Callable[[Exchange], Problem]:
     def find_problem(exchange: Exchange) -> Problem:
         if not _is_negative(exchange):
             return exchange.problem() or "it answered as if nothing were wrong"
-        inner = exchange.get("error")
-        actual = inner.get("error_code") if isinstance(inner, dict) else exchange.error_code()
-        return None if actual == code else f"error_code: expected {code}, got {actual!r}"
+        actual = exchange.error_code()
+        said = f" ({exchange.refusal_text()[:120]})" if exchange.is_refusal else ""
+        return None if actual == code else f"error_code: expected {code}, got {actual!r}{said}"
 
     return find_problem
 
 
-requires_a_token = manager_rule(
-    required.TOKEN_MISSING, lambda o: [x for x in o.calls if x.problem() is None]
-)(_require_code("E011"))
-rejects_a_false_token = manager_rule(required.TOKEN_FALSE, _requests("false token"))(
+@manager_rule(
+    required.QUERY_KNOWN,
+    lambda o: [Case(o.knows_queries, call) for call in o.calls if call.answer],
+)
+def knows_queries(is_known: bool) -> Problem:  # noqa: FBT001 - the one thing to judge
+    return None if is_known else "it does not know LEAGUE_QUERY, by any name"
+
+
+def _require_queries(observations: ManagerObservations) -> None:
+    if not observations.knows_queries:
+        raise NotJudgedError("it does not know LEAGUE_QUERY")
+
+
+def _queries(*names: str) -> Select[Exchange]:
+    """Return the selection of the queries that the check made under *names*."""
+
+    def select(observations: ManagerObservations) -> list[Exchange | None]:
+        _require_queries(observations)
+        return [observations.requests.get(name) for name in names]
+
+    return select
+
+
+def _is_refused_otherwise(exchange: Exchange, code: str) -> bool:
+    return _is_negative(exchange) and exchange.error_code() != code
+
+
+def _token_queries(name: str, code: str) -> Select[Exchange]:
+    """Return the selection of a query with a wrong token, by a registered player if possible."""
+
+    def select(observations: ManagerObservations) -> list[Exchange | None]:
+        _require_queries(observations)
+        registered = observations.requests.get(name)
+        anonymous = observations.requests.get(f"anonymous {name}")
+        if registered is None and anonymous and _is_refused_otherwise(anonymous, code):
+            raise NotJudgedError("it knows no sender of the check yet: --allow-registration")
+        return [registered or anonymous]
+
+    return select
+
+
+requires_a_token = manager_rule(required.TOKEN_MISSING, _token_queries("no token", "E011"))(
+    _require_code("E011")
+)
+rejects_a_false_token = manager_rule(required.TOKEN_FALSE, _token_queries("false token", "E012"))(
     _require_code("E012")
 )
-checks_registrations = manager_rule(required.REGISTRATION_FIELDS, _requests("no endpoint"))(
-    _require_code("E003")
-)
+
+
+def _wrong_registrations(*names: str) -> Select[Exchange]:
+    """Return the selection of wrong registrations at a league that accepts right ones."""
+
+    def select(observations: ManagerObservations) -> list[Exchange | None]:
+        found = [observations.requests.get(name) for name in names]
+        if any(found) and not any(map(_is_accepted, observations.registrations)):
+            raise NotJudgedError("it accepts no valid registration either")
+        return found
+
+    return select
+
+
+checks_registrations = manager_rule(
+    required.REGISTRATION_FIELDS, _wrong_registrations("no endpoint")
+)(_require_code("E003"))
 
 
 def _check_rejected(exchange: Exchange) -> Problem:
@@ -68,12 +119,18 @@ def _check_rejected(exchange: Exchange) -> Problem:
     return None
 
 
-rejects_an_unknown_game = manager_rule(required.REGISTRATION_GAME, _requests("unknown game"))(
-    _check_rejected
-)
-rejects_an_old_version = manager_rule(required.REGISTRATION_VERSION, _requests("old version"))(
-    _check_rejected
-)
+rejects_an_unknown_game = manager_rule(
+    required.REGISTRATION_GAME, _wrong_registrations("unknown game")
+)(_check_rejected)
+rejects_an_old_version = manager_rule(
+    required.REGISTRATION_VERSION, _wrong_registrations("old version")
+)(_check_rejected)
+
+
+def _is_accepted(exchange: Exchange) -> bool:
+    """Whether a registration was accepted, in whatever words."""
+    ids = ("player_id", "referee_id", "agent_id")
+    return not _is_negative(exchange) and any(exchange.get(key) for key in ids)
 
 
 def _select_entrants(observations: ManagerObservations) -> list[Exchange]:
@@ -87,6 +144,10 @@ def _select_entrants(observations: ManagerObservations) -> list[Exchange]:
 
 @manager_rule(REGISTER_STATUS, _select_entrants, id="manager.register.accepted")
 def accepts_registrations(exchange: Exchange) -> Problem:
+    if exchange.is_refusal:
+        return f"it answered with an error: {exchange.refusal_text()[:200]}"
+    if exchange.found and exchange.found.rule is REPLY_WRAPPED and not exchange.is_tool_call:
+        return "the answer is inside result, not result itself"
     if exchange.get("status") != "ACCEPTED":
         return f'status: expected "ACCEPTED", got {exchange.get("status")!r}'
     expected = exchange.request_message["message_type"].replace("REQUEST", "RESPONSE")
@@ -94,9 +155,7 @@ def accepts_registrations(exchange: Exchange) -> Problem:
 
 
 def _list_accepted(observations: ManagerObservations) -> list[Exchange]:
-    return [
-        exchange for exchange in observations.registrations if exchange.get("status") == "ACCEPTED"
-    ]
+    return [exchange for exchange in observations.registrations if _is_accepted(exchange)]
 
 
 def _accepted(*keys: str) -> Select[tuple[Json, bool]]:
@@ -135,11 +194,12 @@ def _make_query_rule(query_type: str, requirement: Requirement) -> Rule:
         field("data", lambda value: isinstance(value, dict), "an object"),
     )
 
-    @manager_rule(requirement, _requests(query_type))
+    @manager_rule(requirement, _queries(query_type))
     def answers_the_query(exchange: Exchange) -> Problem:
         message = exchange.message
         if message is None or exchange.is_refusal:
-            return exchange.problem() or "it answered with an error"
+            said = f"it answered with an error: {exchange.refusal_text()[:160]}"
+            return said if exchange.is_refusal else exchange.problem()
         if message.get("success") is False and query_type == "GET_NEXT_MATCH":
             return None  # before the schedule is drawn there may be none
         return find_first_problem(check(message) for check in checks)
@@ -148,12 +208,36 @@ def _make_query_rule(query_type: str, requirement: Requirement) -> Rule:
 
 
 query_rules = tuple(_make_query_rule(*item) for item in required.QUERIES.items())
-rejects_an_unknown_player = manager_rule(required.QUERY_NOBODY, _requests("nobody"))(
+
+
+def _select_nobody(observations: ManagerObservations) -> list[Exchange | None]:
+    """Return the query about nobody, if the same query about a player is answered."""
+    _require_queries(observations)
+    known = observations.requests.get("GET_PLAYER_STATS")
+    if known is not None and _is_negative(known):
+        raise NotJudgedError("it does not answer GET_PLAYER_STATS about a player either")
+    return [observations.requests.get("nobody")]
+
+
+rejects_an_unknown_player = manager_rule(required.QUERY_NOBODY, _select_nobody)(
     _require_code("E005")
 )
 
 
-@manager_rule(required.FORGED_REPORT, _requests("forged report"))
+_ABOUT_TOKEN = re.compile(r"E011|E012|token|auth|unauthori[sz]ed|forbidden", re.IGNORECASE)
+
+
+def _select_forged(observations: ManagerObservations) -> list[Exchange | None]:
+    forged = observations.requests.get("forged report")
+    if forged is None or not _is_negative(forged):
+        return [forged]
+    about_token = _ABOUT_TOKEN.search(f"{forged.error_code()} {forged.refusal_text()}")
+    if not about_token and not any(check_accepted(x) is None for x in observations.reports):
+        raise NotJudgedError(f"it refused it for another reason: {forged.refusal_text()[:120]}")
+    return [forged]
+
+
+@manager_rule(required.FORGED_REPORT, _select_forged)
 def rejects_a_forged_report(exchange: Exchange) -> Problem:
     if _is_negative(exchange):
         return None

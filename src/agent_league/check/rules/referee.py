@@ -36,12 +36,31 @@ def bouts(select: Callable[[RefereeObservations], Iterable[Bout]], *kinds: str) 
     ]
 
 
-takes_a_match = referee_rule(
-    rules.ORDER_FORM,
-    lambda o: [call for call in o.calls if not call.problem()],
-    id="referee.start-match.taken",
-)(find_refusal)
-answers_at_once = referee_rule(required.START_IN_TIME, lambda o: o.calls)(check_in_time)
+def _select_orders(observations: RefereeObservations) -> list[Case[Exchange]]:
+    """Return the first order: the one that was refused, if another form of it was taken."""
+    if observations.order_detour is not None:
+        refused, taken = observations.order_detour
+        return [Case(refused, refused, f"it takes a match by {taken.describe_call()}, but: ")]
+    return [Case(call, call) for call in observations.calls if not call.problem()]
+
+
+takes_a_match = referee_rule(rules.ORDER_FORM, _select_orders, id="referee.start-match.taken")(
+    find_refusal
+)
+
+
+def _select_timed_orders(observations: RefereeObservations) -> list[Case[Exchange]]:
+    orders = [
+        Case(bout.order, bout.order, f"{bout.match_id}: ")
+        for bout in observations.matches
+        if bout.order.is_late or not find_refusal(bout.order)
+    ]
+    if observations.calls and not orders:
+        raise NotJudgedError("it takes no match")
+    return orders
+
+
+answers_at_once = referee_rule(required.START_IN_TIME, _select_timed_orders)(check_in_time)
 
 
 def _select_conversations(
@@ -67,7 +86,14 @@ def keeps_the_conversation(ids: tuple[set[str], set[str]]) -> Problem:
 
 def _list_first_taken(observations: RefereeObservations) -> list[Bout]:
     bout = observations.bouts.get("win")
-    return [bout] if bout and not find_refusal(bout.order) else []
+    if bout is None or find_refusal(bout.order):
+        return []
+    if not bout.find_messages(INVITATION) and not observations.seats_are_documented:
+        raise NotJudgedError(
+            "it invited nobody; it may know its players only at the ports 8101 and 8102, "
+            "which were not free"
+        )
+    return [bout]
 
 
 @referee_rule(required.INVITES_BOTH, bouts(_list_first_taken, INVITATION))
@@ -104,6 +130,19 @@ def gives_roles(bout: Bout) -> Problem:
 def names_the_opponent(bout: Bout) -> Problem:
     invitations = zip(_get_invitations(bout), reversed(PLAYERS), strict=True)
     return find_first_problem(equals("opponent_id", other)(sent) for sent, other in invitations)
+
+
+def _select_read_replies(observations: RefereeObservations) -> list[Case[bool]]:
+    """Return the first match, and whether the referee went on when both had joined."""
+    if observations.deaf_bout is not None:
+        return [Case(False, observations.deaf_bout.find_proof(INVITATION))]
+    called = [bout for bout in observations.matches if bout.find_messages(CALL)]
+    return [Case(True, bout.order) for bout in called[:1]]
+
+
+@referee_rule(required.REPLY_READ, _select_read_replies)
+def reads_replies(goes_on: bool) -> Problem:  # noqa: FBT001 - the one thing to judge
+    return None if goes_on else "it goes on only if the fields of the reply are beside result"
 
 
 @referee_rule(
@@ -181,6 +220,8 @@ def gives_a_second_chance(bout: Bout) -> Problem:
 
 
 def _check_second_lost(bout: Bout) -> Problem:
+    if not bout.find_messages(GAME_OVER):
+        return "no GAME_OVER came"
     actual = (bout.result().get("status"), bout.result().get("winner_player_id"))
     expected = ("TECHNICAL_LOSS", PLAYERS[0])
     return None if actual == expected else f"expected {expected}, got {actual}"

@@ -13,7 +13,7 @@ from agent_league.check.judging import (
     matches,
 )
 from agent_league.check.observations import Observations
-from agent_league.check.rule import Case, rule
+from agent_league.check.rule import Case, NotJudgedError, rule
 from agent_league.protocol import Role
 from agent_league.protocol.fields import SEMANTIC_VERSION_PATTERN, VERSION, find_endpoint_problem
 from agent_league.protocol.requirements import any_agent as required
@@ -25,11 +25,20 @@ is_member = matches("(player|referee):.+")
 member_rule = partial(rule, (Role.PLAYER, Role.REFEREE))
 
 
+def _get_message(observations: Observations) -> Exchange:
+    """Return the registration, if it is a message at all."""
+    registration = observations.get_registration()
+    if not registration.url.endswith("/mcp"):
+        raise NotJudgedError("its registration is no message of the protocol: register.message")
+    return registration
+
+
 def _select_meta(observations: Observations) -> list[Case[Json]]:
     """Return what the agent says about itself."""
-    registration = observations.get_registration()
-    metas = map(registration.request_message.get, ("player_meta", "referee_meta"))
-    return [Case(next((meta for meta in metas if isinstance(meta, dict)), {}), registration)]
+    registration = _get_message(observations)
+    message = registration.request_message
+    metas = map(message.get, ("player_meta", "referee_meta"))
+    return [Case(next((meta for meta in metas if isinstance(meta, dict)), message), registration)]
 
 
 @member_rule(
@@ -44,6 +53,10 @@ def _select_meta(observations: Observations) -> list[Case[Json]]:
 )
 def registers_by_a_call(registration: Exchange) -> Problem:
     frame, message = registration.request, registration.request_message
+    if not registration.url.endswith("/mcp"):
+        return f"it registers by POST {registration.url}, not by a call at /mcp"
+    if registration.is_tool_call:
+        return f"it registers by {registration.describe_call()}; the method is the tool itself"
     kind = message.get("message_type")
     missing = [key for key in ("jsonrpc", "method", "params", "id") if key not in frame]
     if missing:
@@ -55,7 +68,7 @@ def registers_by_a_call(registration: Exchange) -> Problem:
 
 @member_rule(
     required.REGISTRATION_ENVELOPE,
-    lambda observations: list_requests([observations.get_registration()]),
+    lambda observations: list_requests([_get_message(observations)]),
     recorded=(
         rules.SENDER_MISSING,
         rules.SENDER_FORM,
@@ -99,11 +112,14 @@ gives_its_address = member_rule(required.CONTACT_ENDPOINT, _select_meta)(
 def _select_senders(observations: Observations) -> list[Case[tuple[str, str]]]:
     """Return the senders of its messages, each with the id that it was given."""
     observations.get_registration()
-    return [
+    found = [
         Case((message["sender"], observations.assigned_id), exchange)
         for message, exchange, _ in observations.list_own_messages()
         if is_member(message.get("sender"))
     ]
+    if not found and observations.calls:
+        raise NotJudgedError("it sent no message with a sender")
+    return found
 
 
 @member_rule(rules.PLAYER_ID_OTHER, _select_senders, id="register.id-used")

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 import msgspec
 
-from agent_league.check.exchange import Exchange, Received
+from agent_league.check.exchange import TOOLS_CALL, Exchange, Received
 from agent_league.check.messages import GAME, LEAGUE_ID, PLAYERS, TICKET, CheckMessages
 from agent_league.http.exchange import Answer
 from agent_league.http.server import HttpServer
@@ -21,7 +21,7 @@ from agent_league.protocol.jsonrpc import encode_error
 from agent_league.protocol.play import Contestant, JoinAck, MatchAccepted, ParityReply
 from agent_league.protocol.queries import QueryAnswer
 from agent_league.protocol.registration import PlayerRegistered, RefereeRegistered
-from agent_league.running.serve import bind, url_of
+from agent_league.running.serve import AddressError, bind, url_of
 from agent_league.vocabulary import Json
 
 BODY_LIMIT = 1 << 22
@@ -34,6 +34,10 @@ class FakePeer:
 
     def __init__(self, messages: CheckMessages) -> None:
         self.url, self.sender = "", str(Role.LEAGUE)
+        self.running = ""
+        """The only match that is running now, if there is only one."""
+        self.is_generous = False
+        """Whether it writes the fields of a reply beside the result, too."""
         self.received: list[Received] = []
         self._messages = messages
         self._changed = asyncio.Condition()
@@ -42,18 +46,30 @@ class FakePeer:
         """Listen until *stack* ends; raise `AddressError` if that is not possible."""
         sock = bind(host, port)
         self.url = url_of(sock)
-        site = Site(
-            answer=lambda body, headers: self._answer(body),
+        server = await HttpServer.start(self._make_site(self.url), sock)
+        stack.push_async_callback(server.close, 0.1)
+
+    async def open_at(self, stack: AsyncExitStack, host: str, port: int) -> None:
+        """Listen at *port* if it is free, else at any."""
+        try:
+            await self.open(stack, host, port)
+        except AddressError:
+            await self.open(stack, host)
+
+    def _make_site(self, url: str) -> Site:
+        """Return a site that answers at /mcp, and at a path of REST in the same way."""
+        root = url.removesuffix("/mcp")
+        return Site(
+            answer=lambda body, headers: self._answer(body, url),
             find_page=lambda path: None,
+            find_guest_site=lambda path: self._make_site(root + path) if "regist" in path else None,
             too_large=lambda: Answer(413, b"{}"),
             body_limit=BODY_LIMIT,
         )
-        server = await HttpServer.start(site, sock)
-        stack.push_async_callback(server.close, 0.1)
 
     def find_about(self, match_id: str) -> list[Received]:
         """Return what was received about one match."""
-        return [got for got in self.received if got.message.get("match_id") == match_id]
+        return [got for got in self.received if got.match_id == match_id]
 
     async def wait_for(self, match_id: str | None, within: float, *kinds: str) -> Received | None:
         """Return the first message of *kinds*, about one match or any, within so many seconds."""
@@ -67,8 +83,8 @@ class FakePeer:
                 await self._changed.wait_for(find)
         return next(iter(find()), None)
 
-    async def reply(self, message: Json) -> Json:
-        """Return the result for *message*."""
+    async def reply(self, message: Json, received: Received) -> Json:
+        """Return the result for *message*, which was *received* in some form."""
         return {"status": "ok"}
 
     def _write(self, kind: Callable[..., Message], message: Json, /, **fields: Json) -> Json:
@@ -76,9 +92,10 @@ class FakePeer:
         conversation_id = str(message.get("conversation_id") or "conv-check")
         return self._messages.write(kind, self.sender, conversation_id, **fields)
 
-    async def _answer(self, body: bytes) -> Answer:
+    async def _answer(self, body: bytes, url: str) -> Answer:
         now = asyncio.get_running_loop().time()
-        inbox = Received(now, Exchange(self.url, body, None, None, 0.0, 0.0, from_agent=True))
+        exchange = Exchange(url, body, None, None, 0.0, 0.0, from_agent=True)
+        inbox = Received(now, exchange, self.running)
         self.received.append(inbox)
         async with self._changed:
             self._changed.notify_all()
@@ -88,12 +105,30 @@ class FakePeer:
         return answer
 
     async def _make_answer(self, received: Received) -> bytes:
+        """Answer in the form of the call: a frame, the content of a tool, or the bare message."""
         frame = received.exchange.request
-        if "message_type" not in received.message:  # a probe for something that we do not speak
+        if not received.kind:  # a probe for something that we do not speak
             return encode_error(frame.get("id"), RpcCode.METHOD_NOT_FOUND, "unknown")
-        result = await self.reply(received.message)
+        message = {**received.message, "message_type": received.kind}
+        result = await self.reply({**message, "match_id": received.match_id}, received)
+        if "message_type" not in received.message:
+            result = {**result, **_find_synonyms(result)}
+        if frame.get("method") == TOOLS_CALL:
+            text = msgspec.json.encode(result).decode()
+            result = {**result, "content": [{"type": "text", "text": text}], "isError": False}
         response = {"jsonrpc": "2.0", "result": result, "id": frame.get("id")}
+        if self.is_generous:
+            response = {**result, **response}
         return msgspec.json.encode(response if "method" in frame else result)
+
+
+_SYNONYMS = {"message_type": "type", "accept": "accepted", "parity_choice": "choice"}
+
+
+def _find_synonyms(reply: Json) -> Json:
+    """Return the fields of *reply* under the names that agents with messages of their own read."""
+    known = {other: reply[key] for key, other in _SYNONYMS.items() if key in reply}
+    return {**known, "ok": True}
 
 
 class CheckLeague(FakePeer):
@@ -103,10 +138,10 @@ class CheckLeague(FakePeer):
         super().__init__(messages)
         self.tokens = {role: tokens.new_token(agent_id) for role, agent_id in ASSIGNED_IDS.items()}
 
-    async def reply(self, message: Json) -> Json:
+    async def reply(self, message: Json, received: Received) -> Json:
         kind = str(message.get("message_type")).upper()
         if kind in _REGISTRATIONS:
-            return self._accept(_REGISTRATIONS[kind], message)
+            return self._accept(_REGISTRATIONS[kind], message, received.exchange)
         if kind == "LEAGUE_QUERY":
             return self._write(
                 QueryAnswer,
@@ -117,8 +152,11 @@ class CheckLeague(FakePeer):
             )
         return {"status": "ok", "match_id": message.get("match_id")}
 
-    def _accept(self, role: Role, message: Json) -> Json:
+    def _accept(self, role: Role, message: Json, exchange: Exchange) -> Json:
         kind = PlayerRegistered if role is Role.PLAYER else RefereeRegistered
+        is_ours = exchange.called == get_registration_tool(role)
+        # Who calls otherwise than by the name of the tool expects the sender of the examples.
+        self.sender = str(Role.LEAGUE) if is_ours else f"{Role.LEAGUE}:LM01"
         return self._write(
             kind,
             message,
@@ -133,6 +171,11 @@ class CheckLeague(FakePeer):
         """Return the role of the first agent that registers and its request, if one does."""
         received = await self.wait_for(None, within, *_REGISTRATIONS)
         return (_REGISTRATIONS[received.kind], received.exchange) if received else None
+
+
+def get_registration_tool(role: Role) -> str:
+    """Return the name of the tool by which an agent of *role* registers."""
+    return "register_player" if role is Role.PLAYER else "register_referee"
 
 
 @dataclass(frozen=True)
@@ -163,16 +206,16 @@ class Seat(FakePeer):
         self.gates: dict[str, asyncio.Event] = {}
         """An invitation to one of these matches is answered only when the event is set."""
         self._calls: Counter[str] = Counter()
-        self._hold = hold
+        self.hold = hold
 
     def contestant(self) -> Contestant:
         return Contestant(player_id=self.player_id, endpoint=self.url, ticket=TICKET)
 
-    async def reply(self, message: Json) -> Json:
+    async def reply(self, message: Json, received: Received) -> Json:
         handlers = {"GAME_INVITATION": self._join, "CHOOSE_PARITY_CALL": self._choose}
         handler = handlers.get(str(message.get("message_type")))
         if handler is None:
-            return await super().reply(message)
+            return await super().reply(message, received)
         match_id = str(message.get("match_id"))
         kind, own_fields = await handler(match_id, self.behaviours.get(match_id, Behaviour()))
         return self._write(
@@ -203,7 +246,7 @@ class Seat(FakePeer):
 
     async def _wait_for_event(self, event: asyncio.Event) -> bool:
         with suppress(TimeoutError):
-            async with asyncio.timeout(self._hold):
+            async with asyncio.timeout(self.hold):
                 await event.wait()
         return event.is_set()
 
@@ -216,19 +259,20 @@ def make_seats(messages: CheckMessages, hold: float) -> tuple[Seat, Seat]:
 
 
 class Entrant(FakePeer):
-    """A referee or a player that the check sends into a league."""
+    """A referee or a player that the check sends into a league, under *own_id* at first."""
 
-    def __init__(self, role: Role, number: int, messages: CheckMessages) -> None:
+    def __init__(self, role: Role, own_id: str, messages: CheckMessages) -> None:
         super().__init__(messages)
-        self.role, self.name = role, f"Check {role} {number}"
+        self.role, self.own_id = role, own_id
+        self.name = f"Check {role} {own_id}"
         self.agent_id = ""
         self.token = ""
         self.orders: asyncio.Queue[Json] = asyncio.Queue()
         """The matches that a referee was given."""
 
-    async def reply(self, message: Json) -> Json:
+    async def reply(self, message: Json, received: Received) -> Json:
         if message.get("message_type") != "START_MATCH":
-            return await super().reply(message)
+            return await super().reply(message, received)
         self.orders.put_nowait(message)
         self.sender, match_id = f"{self.role}:{self.agent_id}", message.get("match_id")
         return self._write(
@@ -238,18 +282,18 @@ class Entrant(FakePeer):
     def make_registration(self, **changes: Json) -> Json:
         """Return the registration; a field that is changed to None is left out."""
         kinds = {role: kind for kind, role in _REGISTRATIONS.items()}
-        slug = self.name.replace(" ", "-").lower()
         capacity = {"max_concurrent_matches": 10} if self.role is Role.REFEREE else {}
         meta = {
             "display_name": self.name,
             "version": "1.0.0",
+            "protocol_version": "2.1.0",
             "game_types": [GAME],
             "contact_endpoint": self.url,
             **capacity,
             **changes,
         }
         return {
-            **self._messages.envelope(f"{self.role}:{slug}", f"conv-check-{self.name[-1]}"),
+            **self._messages.envelope(f"{self.role}:{self.own_id}", f"conv-check-{self.own_id}"),
             "message_type": kinds[self.role],
             f"{self.role}_meta": {key: value for key, value in meta.items() if value is not None},
         }

@@ -1,23 +1,42 @@
 """What the check does with a referee, as its league and its two players. It judges nothing."""
 
 import asyncio
+from collections.abc import Iterator
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
+from itertools import count
 
 from agent_league.check.exchange import Exchange
-from agent_league.check.judging import find_refusal
+from agent_league.check.judging import find_refusal, is_order_taken
 from agent_league.check.messages import GAME, TICKET, CheckMessages, make_match_id
 from agent_league.check.observations import Bout, Progress, RefereeObservations
 from agent_league.check.sessions.client import ProbeClient
-from agent_league.check.sessions.fake_peers import Behaviour, CheckLeague, Seat, make_seats
+from agent_league.check.sessions.fake_peers import (
+    Behaviour,
+    CheckLeague,
+    FakePeer,
+    Seat,
+    make_seats,
+)
+from agent_league.dialects.v2.order_forms import (
+    ORDER_FORMS,
+    Get,
+    OrderForm,
+    find_order_path,
+    locate_order,
+)
 from agent_league.protocol import ErrorCode, Role, tokens
+from agent_league.running.serve import LOOPBACK
 from agent_league.vocabulary import Json
 
 MAX_CONCURRENT = 5
 PROGRESS_EVERY = 10
+PLAYER_PORTS = (8101, 8102)
+"""Where the documents put the players P01 and P02: some referees know no other places."""
 HOLD_SECONDS = 2.0
 """How long a player of the check waits for the other to be asked as well."""
 SERIES_FROM, TRIALS_FROM, CONCURRENT_FROM = 100, 60, 20
+_NOT_REGISTERED = "not registered"
 OTHER_LEAGUE_CODES = frozenset(
     {ErrorCode.AUTH_TOKEN_MISSING, ErrorCode.AUTH_TOKEN_INVALID, ErrorCode.REFEREE_NOT_REGISTERED}
 )
@@ -41,14 +60,25 @@ class RefereeSession:
     host: str
     """Where the players of the check listen."""
     check_league: CheckLeague | None
+    get: Get
+    """Looks at a page of the referee."""
     observations: RefereeObservations = field(default_factory=RefereeObservations)
     _seats: tuple[Seat, Seat] = field(init=False)
+    _order_form: OrderForm | None = None
+    """The form in which it takes orders, if not as START_MATCH."""
+    _is_unregistered: bool = False
+    """Whether it refuses matches as long as it is in no league."""
+    _is_foreign: bool = False
+    """Whether it listens to another league only."""
+    _numbers: Iterator[int] = field(default_factory=lambda: count(1))
 
     async def run(self) -> None:
         self._seats = make_seats(self.messages, min(HOLD_SECONDS, self.client.patience.move / 2))
         async with AsyncExitStack() as stack:
-            for seat in self._seats:
-                await seat.open(stack, self.host)
+            for seat, port in zip(self._seats, PLAYER_PORTS, strict=True):
+                await seat.open_at(stack, self.host, port)
+                if f":{port}/" not in seat.url:
+                    self.observations.seats_are_documented = False
             try:
                 await self._run_all()
             finally:
@@ -58,50 +88,120 @@ class RefereeSession:
         self.progress("one match")
         first = await self._run_special("win")
         self.observations.calls = [first.order]
-        if not self._check_first_match(first):
+        self._collect()
+        if first.reached_both("GAME_INVITATION") and not first.find_messages("CHOOSE_PARITY_CALL"):
+            first = await self._run_generously(first)
+        if self._check_first_match(first):
+            for name in list(SPECIAL_MATCHES)[1:]:
+                self.progress(f"a match: {name}")
+                await self._run_special(name)
+            await self._run_concurrently()
+        if self._is_foreign or first.order.problem():
             return
-        for name in list(SPECIAL_MATCHES)[1:]:
-            self.progress(f"a match: {name}")
-            await self._run_special(name)
-        await self._run_concurrently()
         self.progress("bad input")
         await self._send_bad_input()
-        await self._run_series()
-        self.observations.stop_reason = "the check did not ask for it"
+        if first.has_ended:
+            await self._run_series()
+            self.observations.stop_reason = "the check did not ask for it"
+
+    async def _run_generously(self, stalled: Bout) -> Bout:
+        """Play the first match again, with replies in more places than one."""
+        for seat in self._seats:
+            seat.is_generous = True
+        bout = await self._run_special("win", make_match_id(len(SPECIAL_MATCHES)))
+        self._collect()
+        if bout.find_messages("CHOOSE_PARITY_CALL"):
+            self.observations.deaf_bout = stalled
+        return bout
 
     def _check_first_match(self, bout: Bout) -> bool:
         """Whether the referee ran the first match; if not, keep why nothing follows."""
         self._collect()
         if bout.order.is_refusal and bout.order.error_code() in OTHER_LEAGUE_CODES:
-            self.observations.calls = []
+            self._is_foreign, self.observations.calls = True, []
+            self.observations.bouts.clear()
             self.observations.stop_reason = (
                 "it takes matches only from the league it registered with: --league-port"
             )
+        elif self._is_unregistered:
+            self.observations.stop_reason = "it takes no match before it registers: --league-port"
         elif find_refusal(bout.order):
             self.observations.stop_reason = "it did not take the first match"
+        elif not bout.find_messages("GAME_INVITATION"):
+            self.observations.stop_reason = "it invited nobody to the first match"
         elif not bout.has_ended:
             self.observations.stop_reason = "the first match did not end"
         else:
             return True
         return False
 
-    async def _run_special(self, name: str) -> Bout:
-        match_id = make_match_id(list(SPECIAL_MATCHES).index(name))
+    async def _run_special(self, name: str, match_id: str | None = None) -> Bout:
+        match_id = match_id or make_match_id(list(SPECIAL_MATCHES).index(name))
         behaviours, gate = SPECIAL_MATCHES[name], asyncio.Event()
         for seat, behaviour in zip(self._seats, behaviours, strict=True):
             seat.behaviours[match_id] = behaviour
             if name == "twice":
                 seat.gates[match_id] = gate
-        order = await self.client.send_first(
-            self._make_order(match_id), lambda exchange: not exchange.is_unknown_method
-        )
+        order = await self._give(match_id)
         bout = Bout(match_id, order, (behaviours[0].choices[-1], behaviours[1].choices[-1]))
         self.observations.bouts[name] = bout
-        if name == "twice" and not order.problem():
+        if name == "twice" and order.answer is not None:
             await self.client.send(order.sent, order.time_limit)
             gate.set()
         await self._wait_for_end(bout, tries=3 if name == "silent" else 1)
         return bout
+
+    async def _give(self, match_id: str, game_type: str = GAME) -> Exchange:
+        """Order a match, in the first form that the referee takes."""
+        for peer in self._peers:
+            peer.running = match_id
+        order = self._make_order(match_id, game_type)
+        known = self._order_form
+        taken = await self._send_order(known, order) if known is not None else None
+        if taken is not None:
+            return taken
+        first = await self.client.ask(order, is_order_taken)
+        is_other_league = first.error_code() in OTHER_LEAGUE_CODES
+        if not first.is_refusal or is_other_league or game_type != GAME:
+            return first
+        return await self._find_order_form(first, order) or first
+
+    async def _find_order_form(self, refused: Exchange, order: Json) -> Exchange | None:
+        """Return the answer to *order* in the first other form that the referee takes."""
+        for form in ORDER_FORMS:
+            exchange = await self._send_order(form, order)
+            if exchange is None or exchange.serves_nothing:
+                continue
+            if _NOT_REGISTERED in exchange.refusal_text().lower():
+                self._is_unregistered = True
+            if is_order_taken(exchange):
+                self._order_form = form
+                self.observations.order_detour = (refused, exchange)
+                return exchange
+        return None
+
+    async def _send_order(self, form: OrderForm, order: Json) -> Exchange | None:
+        """Send *order* as third-party referees want it; None if there is no such form for it."""
+        order = {**order, "referee_endpoint": self._find_address()}
+        body = form.write(order, next(self._numbers))
+        if form.path is None:
+            return await self.client.send(body)
+        url, within = self.client.url, self.client.patience.generic
+        path = form.path or await find_order_path(url, self.get, within)
+        if path is None:
+            return None
+        return await self.client.send(body, within, locate_order(url, path, order))
+
+    def _find_address(self) -> str:
+        """Return the address of the referee as it writes it itself, as far as that is known."""
+        registration = self.observations.registration
+        meta = registration.request_message.get("referee_meta") if registration else None
+        own = meta.get("contact_endpoint") if isinstance(meta, dict) else None
+        return str(own or self.client.url.replace(LOOPBACK, "localhost"))
+
+    @property
+    def _peers(self) -> list[FakePeer]:
+        return [*self._seats, *([self.check_league] if self.check_league else [])]
 
     def _make_order(self, match_id: str, game_type: str = GAME) -> Json:
         players = [seat.contestant() for seat in self._seats]
@@ -115,6 +215,13 @@ class RefereeSession:
         """Wait until both players got the result and the league its report, or time is up."""
         if find_refusal(bout.order):
             return
+        try:
+            await self._wait_for_results(bout, tries)
+        except asyncio.CancelledError:
+            self.observations.forget(bout)
+            raise
+
+    async def _wait_for_results(self, bout: Bout, tries: int) -> None:
         patience = self.client.patience
         within = patience.generic + tries * (patience.join + HOLD_SECONDS)
         waits = [seat.wait_for(bout.match_id, within, "GAME_OVER") for seat in self._seats]
@@ -136,13 +243,13 @@ class RefereeSession:
                 bout.reports = self.check_league.find_about(match_id)
 
     async def _send_bad_input(self) -> None:
-        orders = (self._make_order(make_match_id(TRIALS_FROM + number)) for number in range(3))
-        message, valid, with_string_id = orders
+        orders = (self._make_order(make_match_id(TRIALS_FROM + number)) for number in range(2))
+        message, valid = orders
         async for name, trial in self.client.run_trials(message, "match_id", valid):
             self.observations.trials[name] = trial
-        unknown_game = self._make_order(make_match_id(TRIALS_FROM + 3), "quidditch")
-        self.observations.unknown_game = await self.client.send_message(unknown_game)
-        self.observations.string_id = await self.client.send_message(with_string_id, "check-1")
+        if find_refusal(self.observations.bouts["win"].order) is None:
+            match_id = make_match_id(TRIALS_FROM + 3)
+            self.observations.unknown_game = await self._give(match_id, "quidditch")
 
     async def _run_concurrently(self) -> None:
         """Give it as many matches at once as it says it can run, up to a few."""
@@ -153,14 +260,19 @@ class RefereeSession:
         numbers = range(CONCURRENT_FROM, CONCURRENT_FROM + match_count)
         bouts = [self._start_bout(make_match_id(number)) for number in numbers]
         self.observations.concurrent = await asyncio.gather(*bouts)
+        for peer in self._peers:
+            peer.running = ""
         await asyncio.gather(*(self._wait_for_end(bout) for bout in self.observations.concurrent))
 
     async def _start_bout(self, match_id: str) -> Bout:
-        order = await self.client.send_message(self._make_order(match_id))
+        order = await self._give(match_id)
         return Bout(match_id, order, ("odd", "odd"))
 
     async def _run_series(self) -> None:
         match_count = self.observations.game_count
+        if not self.observations.bouts["win"].asked_together:
+            for seat in self._seats:  # the other is asked later anyway: do not wait for that
+                seat.hold = 0.0
         for number in range(match_count):
             if number % PROGRESS_EVERY == 0:
                 self.progress(f"match {number + 1} of {match_count} in a row")

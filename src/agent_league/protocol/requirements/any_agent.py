@@ -3,16 +3,36 @@
 from agent_league.protocol.requirements.requirement import define
 
 JSON_OVER_HTTP = define("""http.json | 002 1.3 | CRITICAL
-    an agent answers POST /mcp with HTTP 200 and a JSON object
-    fix: Serve POST at /mcp; answer with status 200, content-type application/json and a JSON
-         object.""")
+    an agent answers POST /mcp with a JSON object
+    fix: Serve POST at /mcp, and answer with a JSON object (content-type application/json).""")
 ANSWER_FRAME = define("""frame.jsonrpc | 004 Transport Layer
     an answer is a JSON-RPC frame: "jsonrpc": "2.0" and a result or an error
-    fix: Wrap the answer: {"jsonrpc": "2.0", "result": {...}, "id": <the id of the request>}.""")
+    fix: Answer {"jsonrpc": "2.0", "result": {...}, "id": <the id of the request>}: without params,
+         and with "error" only instead of "result".""")
 TOOL_NAME = define("""frame.tool-name | 001 Required Tools | MINOR
     an agent understands a call by the name of its tool
     fix: Accept the tool's name (handle_game_invitation, choose_parity, start_match, league_query,
          ...) as `method`, and find the message in `params`.""")
+RIGHT_MESSAGE = define("""frame.right-message | 002 2.4.4
+    an agent takes messages as the documents write them: the sender "league_manager", a round_id
+    that is an integer
+    fix: Accept "league_manager" (without an id) as the sender of the league, and an integer as
+         round_id.""")
+TOOL_NAMES = frozenset(
+    {
+        "handle_game_invitation",
+        "choose_parity",
+        "notify_match_result",
+        "start_match",
+        "register_player",
+        "register_referee",
+        "report_match_result",
+        "league_query",
+        "notify_round",
+        "update_standings",
+    }
+)
+"""The methods that 001 names; the other notices have no name in any document."""
 BROKEN_JSON = define("""frame.broken-json | 000 Required Capabilities
     an agent answers a body that is not JSON with an error, and keeps running
     fix: Catch the parse error; answer {"error": {"code": -32700, "message": "Parse error"}, "id":

@@ -13,8 +13,13 @@ TOKEN_FALSE = define("""manager.token.false | 003 9.1.3
     a query with a false auth_token is answered with E012
     fix: Answer a token that you did not issue with AUTH_TOKEN_INVALID (E012) in error.data.""")
 
+QUERY_KNOWN = define("""manager.query.known | 003 8.1
+    a league knows LEAGUE_QUERY
+    fix: Serve the method league_query: read LEAGUE_QUERY from params, and answer with
+         LEAGUE_QUERY_RESPONSE.""")
+
 REGISTRATION_FIELDS = define("""manager.register.missing-field | 003 10.5
-    a registration without display_name or contact_endpoint is refused (E003)
+    a registration without contact_endpoint is refused (E003)
     fix: Check every required field of player_meta; refuse with E003 MISSING_REQUIRED_FIELD.""")
 REGISTRATION_GAME = define("""manager.register.unknown-game | 003 3.4.3
     a player that cannot play the game of the league is refused

@@ -45,15 +45,16 @@ GAME_OVER = define("""player.game-over.taken | 003 5.3
     a player accepts GAME_OVER within 5 seconds, without an error
     fix: Answer GAME_OVER with any result, such as {"status": "ok"}.""")
 _NOTICE_SECTIONS = {
-    "ROUND_ANNOUNCEMENT": "003 4.1",
-    "ROUND_COMPLETED": "003 4.2",
-    "LEAGUE_STANDINGS_UPDATE": "003 7.2",
-    "LEAGUE_ERROR": "003 9.1",
-    "GAME_ERROR": "003 9.2",
-    "LEAGUE_COMPLETED": "003 4.3",
+    "ROUND_ANNOUNCEMENT": "003 4.1 | MINOR",
+    "ROUND_COMPLETED": "003 4.2 | ADVICE",
+    "LEAGUE_STANDINGS_UPDATE": "003 7.2 | MINOR",
+    "LEAGUE_ERROR": "003 9.1 | ADVICE",
+    "GAME_ERROR": "003 9.2 | ADVICE",
+    "LEAGUE_COMPLETED": "003 4.3 | ADVICE",
 }
+"""001 names a method for two of them; nothing says how a player is told the others."""
 NOTICES: Mapping[str, Requirement] = {
-    kind: define(f"""player.notice.{kind.lower().replace("_", "-")} | {section} | MINOR
+    kind: define(f"""player.notice.{kind.lower().replace("_", "-")} | {section}
             a player accepts {kind} without an error
             fix: Answer {kind} with any result, such as {{"status": "ok"}}, even if you
             ignore it.""")
@@ -61,7 +62,7 @@ NOTICES: Mapping[str, Requirement] = {
 }
 """What is required of a player that gets a notice, by message type."""
 
-UNKNOWN_GAME = define("""player.unknown-game | 000 Critical Requirements
+UNKNOWN_GAME = define("""player.unknown-game | 000 Critical Requirements | ADVICE
     a player declines a game that it cannot play
     fix: Look at `game_type`: answer "accept": false, or an error, if you do not play it.""")
 UNICODE = define("""player.unicode | 003 14.4

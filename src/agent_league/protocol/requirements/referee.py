@@ -3,7 +3,7 @@
 from agent_league.protocol.requirements.requirement import define
 
 START_IN_TIME = define("""referee.start-match.in-time | 002 2.7
-    a referee answers start_match before the match is played
+    a referee answers start_match within 10 seconds, however long the match takes
     fix: Answer start_match first, and run the match in the background.""")
 CONVERSATION = define("""referee.envelope.conversation-id | 003 5.1.4
     all messages of a match have the same conversation_id, and the next match has another
@@ -22,6 +22,10 @@ INVITATION_OPPONENT = define("""referee.invitation.opponent | 003 5.1.2
     GAME_INVITATION names the other player
     fix: Set "opponent_id" to the player_id of the other player.""")
 
+REPLY_READ = define("""referee.reply.read | 002 1.4
+    a referee reads the reply of a player from the result of its call
+    fix: Take the message from `result` of the answer: {"jsonrpc": "2.0", "result": MESSAGE, "id":
+         1}.""")
 CALL_AFTER_JOINING = define("""referee.call.after-joining | 003 6.1.4
     a referee asks for choices only when both players have joined
     fix: Wait for both GAME_JOIN_ACK before the first CHOOSE_PARITY_CALL.""")
@@ -60,10 +64,10 @@ SECOND_CHANCE = define("""referee.invalid-choice.second-chance | 003 6.2.4
     a player may correct an invalid choice in the same window
     fix: Ask again, inside the 30 seconds, and continue with the corrected choice.""")
 DECLINED = define("""referee.declined | 003 5.2.3
-    when a player declines, the other player wins the match
+    when a player declines, it has a TECHNICAL_LOSS, and the other player wins
     fix: "accept": false is a TECHNICAL_LOSS: the other player wins.""")
 SILENT_LOSES = define("""referee.silent.technical-loss | 003 5.2.3 | CRITICAL
-    when a player stays silent, the other player wins the match
+    when a player stays silent, it has a TECHNICAL_LOSS, and the other player wins
     fix: Stop waiting after the timeout; the silent player has a TECHNICAL_LOSS.""")
 THREE_ATTEMPTS = define("""referee.silent.three-attempts | 003 9.2.4
     a referee tries three times before it gives up on a silent player
@@ -77,7 +81,7 @@ PLAYED_ONCE = define("""referee.repeat.start-match | 000 Required Capabilities
     a referee plays a match once, even if it gets the order twice
     fix: Remember the match_id of a match that is running, and only acknowledge a repeated
          order.""")
-UNKNOWN_GAME = define("""referee.unknown-game | 000 Critical Requirements
+UNKNOWN_GAME = define("""referee.unknown-game | 000 Critical Requirements | ADVICE
     a referee refuses a game that it does not know
     fix: Look at `game_type`: answer "status": "REJECTED", or an error, if you do not know it.""")
 CONCURRENT_MATCHES = define("""referee.concurrent-matches | 003 3.1.2

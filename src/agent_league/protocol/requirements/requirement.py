@@ -10,6 +10,8 @@ from agent_league.protocol.requirements.sections import SECTIONS
 class Gravity(StrEnum):
     """What breaking a requirement costs, in the words of 000, Grading Criteria."""
 
+    ADVICE = "advice"
+    """Nothing: no document demands it, but it saves trouble in a league."""
     MINOR = "minor violations"
     MAJOR = "major violations"
     CRITICAL = "disqualified"

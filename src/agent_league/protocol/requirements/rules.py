@@ -33,7 +33,7 @@ TIMESTAMP_MISSING = define("""timestamp-missing | 003 10.2 | E003
     every message has a timestamp
     fix: Add "timestamp", such as 2025-01-15T10:30:00Z.""")
 TIMESTAMP_FORM = define("""timestamp-form | 003 10.4 | E021
-    timestamp is in UTC and written as 2025-01-15T10:30:00Z
+    timestamp is ISO 8601 in UTC, such as 2025-01-15T10:30:00Z
     fix: Write "timestamp" with its colons, and end it with Z or +00:00, not with both.""")
 PROTOCOL_VERSION = define("""protocol-version | 002 2.4.1 | CRITICAL | E018
     every message names the protocol: "protocol" is "league.v2"
@@ -84,7 +84,8 @@ BARE_ONLY = define("""bare-only | 001 Transport Layer
     fix: Read the message from params of the frame.""")
 RIGHT_REFUSED = define("""right-refused | 003 14.5
     an agent accepts every valid message: league_manager as the sender, fields that it does not know
-    fix: Ignore fields that you do not know; the league manager has no number in its name.""")
+    fix: Accept "league_manager" as the sender, a round_id that is an integer, and fields that you
+         do not know.""")
 RATE_LIMIT = define("""rate-limit | 003 14.2 | E027
     an agent answers every call of a match
     fix: Do not count the calls of your own matches towards your rate limit.""")
