@@ -196,6 +196,12 @@ class Visit:
     def is_over(self) -> bool:
         return bool(self.manager.over.is_set())
 
+    @property
+    def technical_reports(self) -> list[kit.Json]:
+        """The reports to the manager of matches that somebody lost without playing."""
+        reports = [document for document in self.manager.received if "result" in str(document)]
+        return [document for document in reports if "TECHNICAL_LOSS" in str(document)]
+
     def list_of(self, who: str) -> list[Ended]:
         return [match for match in self.matches if who in match.players]
 

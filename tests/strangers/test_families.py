@@ -12,6 +12,7 @@ from timewarp import run_over_sockets
 
 NOTED = {
     "A": {"reply-error-null", "right-refused"},
+    "B": {"field-missing"},
     "C": {"frame-missing", "sender-missing", "timestamp-missing", "field-missing"}
     | {"accept-field", "choice-field", "reply-envelope"},
     "D": {"later-answer", "right-refused"},
@@ -77,3 +78,12 @@ def test_a_strict_league_disqualifies_a_family_for_what_it_really_does(letter: s
         hosted.theirs, OUT[letter]
     )
     assert hosted.list_blamed() == set()
+
+
+def test_all_families_and_ours_play_one_league_of_twelve() -> None:
+    hosted = host(*FAMILIES.values(), each=2, ours=2)
+    assert hosted.terminations == ["completed"] * 66
+    assert hosted.technical_losses == 0
+    assert hosted.list_blamed() == set()
+    for who in hosted.theirs:
+        assert len(hosted.list_screen(who)) <= MOST_LINES

@@ -134,6 +134,10 @@ class Notices:
         return write_table
 
 
+ACTED_ON = (LeagueCompleted, rounds.RoundAnnouncement)
+"""A member leaves because of the one, and learns from the other where its referees listen."""
+
+
 def sign_notice(outgoing: Outgoing, league_id: str, keys: Sequence[str]) -> Outgoing:
     """Return the notice with a proof that it is the league's."""
     proof = tokens.sign_for_any(keys, name(outgoing.kind), league_id)
@@ -215,8 +219,8 @@ class Broadcaster:
                 self._discipline.note(entry.agent_id, ledger.deviations.values())
 
     def _sign(self, entry: Entry, outgoing: Outgoing) -> Outgoing:
-        """Add a proof if the agent leaves because of the notice, or takes none without."""
-        if outgoing.kind is LeagueCompleted or entry.agent_id in self._wants_token:
+        """Add a proof if the agent acts on the notice, or takes none without."""
+        if outgoing.kind in ACTED_ON or entry.agent_id in self._wants_token:
             return sign_notice(outgoing, self._league_id, entry.keys)
         return outgoing
 

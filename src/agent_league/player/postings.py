@@ -20,7 +20,7 @@ class ReplyPoster:
         """Where the referee of each announced match listens."""
         self._deviating: dict[str, None] = {}
         """The matches whose referee does not write as the protocol asks."""
-        self._posted: dict[tuple[str, type[Message]], None] = {}
+        self._posted: dict[tuple[str, type[Message], str | None], None] = {}
 
     def note_announcement(self, notice: RoundAnnouncement) -> None:
         """Remember who referees the matches of this player, unless somebody else may have said it."""
@@ -41,7 +41,8 @@ class ReplyPoster:
     def post(self, reply: Message) -> None:
         """Post *reply* in the background, if its referee may not read the answer to its call."""
         match_id = reply.match_id or ""
-        url, key = self._endpoints.get(match_id), (match_id, type(reply))
+        # A match that is played again has the same id, and another ticket.
+        url, key = self._endpoints.get(match_id), (match_id, type(reply), reply.auth_token)
         if url is None or match_id not in self._deviating or key in self._posted:
             return
         remember(self._posted, key, None)

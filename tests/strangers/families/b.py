@@ -247,7 +247,7 @@ class Manager(FamilyB):
         self.tokens: dict[str, str] = {}
         self.table = kit.Table()
         self.over = asyncio.Event()
-        self.is_open = True
+        self.is_open, self._is_ending = True, False
         self._rounds: list[list[tuple[str, str]]] = []
         self.tools = {
             "register_referee": self.register_referee,
@@ -330,7 +330,8 @@ class Manager(FamilyB):
         reported = [name for name in self.table.results if name.startswith(prefix)]
         if len(reported) == len(self._rounds[number - 1]):
             await self.end_round(number)
-        if len(self.table.results) == sum(map(len, self._rounds)):
+        if len(self.table.results) == sum(map(len, self._rounds)) and not self._is_ending:
+            self._is_ending = True
             await self.end_league()
         return {"status": "OK"}
 
