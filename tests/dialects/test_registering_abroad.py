@@ -139,6 +139,12 @@ def test_a_league_that_registers_by_a_path_is_joined_under_the_id_that_it_uses(
     assert (body["agent_type"], body["player_meta"]["protocol_version"]) == ("player", "2.1.0")
 
 
+def test_a_referee_that_gets_no_id_keeps_its_own() -> None:
+    reply = {"status": "registered", "agent_type": "referee"}
+    says: Says = lambda path, body: reply if path == "/register" else NOT_FOUND  # noqa: E731
+    assert joined(says, Role.REFEREE)[0].name == "P04"
+
+
 @pytest.mark.parametrize("path", ["/api/v1/register", "/players/register", "/register/player"])
 def test_other_paths_for_a_registration_are_found_too(path: str) -> None:
     reply = {"status": "REGISTERED"}

@@ -463,13 +463,21 @@ def test_a_peer_that_knows_no_notice_is_not_asked_much_about_the_next() -> None:
     assert len(peer.received) <= 5 + 2 + 2
 
 
-@pytest.mark.parametrize(("code", "noted"), [(-32601, False), (-32602, True)])
+@pytest.mark.parametrize(
+    ("code", "words", "noted"),
+    [
+        (-32601, "Method not found", False),
+        (-32602, "no", True),
+        (-32603, "out of luck", False),
+        (-32603, "2 validation errors for RoundAnnouncement", True),
+    ],
+)
 def test_a_strict_league_notes_the_refusal_of_a_right_message_and_not_of_a_bare_one(
-    code: int, noted: bool
+    code: int, words: str, noted: bool
 ) -> None:
     def says(frame: Json) -> Json | Answer:
         is_bare = "method" not in frame
-        return refusing(-32600 if is_bare else code, "Invalid Request")(frame)
+        return refusing(-32600 if is_bare else code, "Invalid Request" if is_bare else words)(frame)
 
     ledger = Ledger(ME, strict=True)
     with pytest.raises(RefusedError):

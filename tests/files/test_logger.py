@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from agent_league.files import ConfigError, JsonLogger, JsonLogHandler, UnsafeIdError
 from agent_league.files import logger as module
-from agent_league.files.logger import REDACTED, _encode, _redact
+from agent_league.files.logger import REDACTED, FileAgentLog, _encode, _redact
 from agent_league.protocol import tokens
 
 NOON = datetime(2025, 1, 15, 12, tzinfo=UTC)
@@ -266,3 +266,16 @@ def test_a_sentence_that_does_not_fit_its_arguments_ends_nothing(
     ours.warning("%d", "not a number")
     ours.warning("after")
     assert [entry["message"] for entry in lines(logger)] == ["after"]
+
+
+def test_an_agent_whose_league_gives_it_a_name_that_names_no_file_keeps_its_log(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    agent_log = FileAgentLog("P04", tmp_path, buffered=False)
+    agent_log.set_owner("../Our player")
+    agent_log.note("REGISTERED")
+    agent_log.close()
+    (written,) = tmp_path.rglob("*.jsonl")
+    assert "REGISTERED" in written.read_text(encoding="utf-8")
+    assert "P04" in written.name
+    assert not caplog.messages

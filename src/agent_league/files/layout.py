@@ -15,9 +15,14 @@ class UnsafeIdError(LeagueError, ValueError):
     """An id cannot be the name of a file."""
 
 
+def is_safe_id(name: str) -> bool:
+    """Whether *name* can be part of a path."""
+    return _SAFE.match(name) is not None
+
+
 def validate_id(name: str) -> str:
     """Return *name*, which is going to be part of a path, or raise `UnsafeIdError`."""
-    if not _SAFE.match(name):
+    if not is_safe_id(name):
         raise UnsafeIdError(f"{name[:80]!a} cannot name a file: expected {SAFE_ID_RULE}")
     return name
 

@@ -15,7 +15,7 @@ import msgspec
 
 from agent_league.agent_log import AgentLog
 from agent_league.clock import Clock, format_exact_time, system_clock
-from agent_league.files.layout import validate_id
+from agent_league.files.layout import is_safe_id, validate_id
 from agent_league.files.reading import ConfigError
 from agent_league.printable import make_printable
 from agent_league.protocol import LeagueError
@@ -238,7 +238,9 @@ class FileAgentLog(AgentLog):
         self._logger = self._open(component)
 
     def set_owner(self, agent_id: str) -> None:
-        if self._logger is not None and self._logger.component != agent_id:
+        """Go on in the log of *agent_id*, or here if a league gives an id that cannot name a file."""
+        is_new = self._logger is not None and self._logger.component != agent_id
+        if self._logger is not None and is_new and is_safe_id(agent_id):
             self._logger.close()
             self._logger = self._open(agent_id)
 

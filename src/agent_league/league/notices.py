@@ -236,14 +236,14 @@ class Broadcaster:
 
     def _complain(self, entry: Entry, kind: type[Message], error: NoAnswerError) -> None:
         """Say once that an agent does not take its notices; nobody asks a referee to take them."""
-        if error.retryable:
+        if error.retryable and not isinstance(error, RefusedError):
             log.warning("%s did not take a notice: %s", entry.agent_id, error)
         elif entry.role is not Role.REFEREE and entry.agent_id not in self._complained:
             self._complained.add(entry.agent_id)
+            why = make_printable(" ".join(str(error).split())[:160])
             log.warning(
-                "%s does not take %s: %s; it plays all the same; fix: let it answer the call %s"
-                " with a result",
-                *(entry.agent_id, name(kind), make_printable(str(error)[:200]), kind.route.tool),
+                "%s does not take %s: %s; fix: let it answer the call %s with a result",
+                *(entry.agent_id, name(kind), why, kind.route.tool),
             )
 
 

@@ -93,15 +93,15 @@ def flatten(request: Mapping[str, Json], role: Role) -> dict[str, Json]:
 def read_admission(content: Json, application: Mapping[str, Json], role: Role) -> dict[str, Json]:
     """Return what a league answers to a registration, with an id, as the protocol writes it.
 
-    A league that gives no id in the usual form uses the name that the agent gave.
+    A league that gives a player no id in the usual form calls it by the name that it gave.
     """
     fields = content if isinstance(content, dict) else {}
     inner = fields.get("result", fields)
     admission = dict(inner) if isinstance(inner, dict) else {}
     key = _ID_FIELDS[role]
     given = str(admission.pop("agent_id", ""))
-    fallback = given if _NUMBERED.fullmatch(given) else application["display_name"]
-    return {"status": "ACCEPTED", key: fallback, **admission}
+    own = application["display_name" if role is Role.PLAYER else key]
+    return {"status": "ACCEPTED", key: given if _NUMBERED.fullmatch(given) else own, **admission}
 
 
 dialect = Dialect(

@@ -1,5 +1,6 @@
 """The forms in which a call can be written, and which to try when a peer does not understand one."""
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple, TypeAlias
@@ -154,7 +155,7 @@ class FramingAttempts:
             raise error
         self.errors[framing] = error
         if self.ledger.strict and not framing.bare and _refuses_form(error):
-            self.ledger.add(Deviation(rules.RIGHT_REFUSED, str(error)[:80]))
+            self.ledger.add(Deviation(rules.RIGHT_REFUSED, _shorten(error)))
         first = next(iter(self.errors.values()))
         remaining = [other for other in self._framings if self._may_try(other)]
         if not remaining and len(self.errors) > 1:
@@ -191,17 +192,22 @@ class FramingAttempts:
     def find_deviations(self, framing: Framing) -> Iterator[Deviation]:
         """Yield the deviations of a peer that understands only *framing*."""
         learned = self.record.reason or "learned before"
-        reason = str(next(iter(self.errors.values()), learned))[:80]
+        reason = _shorten(next(iter(self.errors.values()), learned))
         if framing.form is not None:
             yield Deviation(rules.ORDER_FORM, f"a referee that is started by {framing.form.id}")
             return
         if framing.write is not None:
             refused = self.errors.get(framing._replace(write=None))
-            yield Deviation(rules.RIGHT_REFUSED, str(refused or reason)[:80])
+            yield Deviation(rules.RIGHT_REFUSED, _shorten(refused or reason))
         if framing.bare:
             yield Deviation(rules.BARE_ONLY, reason)
         if any(isinstance(error, _NOT_UNDERSTOOD) for error in self.errors.values()):
             yield Deviation(rules.OK_TO_UNKNOWN, reason)
+
+
+def _shorten(error: object) -> str:
+    """Return what a peer says in one line that is not too long."""
+    return " ".join(str(error).split())[:80]
 
 
 _NOT_UNDERSTOOD = (failures.NoReplyError, failures.CrashedError)
@@ -211,7 +217,11 @@ _NOT_UNDERSTOOD = (failures.NoReplyError, failures.CrashedError)
 def _refuses_form(error: NoAnswerError) -> bool:
     """Whether a peer refuses a right message, and has not only failed on it."""
     has_failed = error.code is ErrorCode.CONNECTION_ERROR or isinstance(error, failures.FailedError)
-    return failures.is_unread(error) and not has_failed
+    return failures.is_unread(error) and (not has_failed or bool(_INVALID.search(str(error))))
+
+
+_INVALID = re.compile(r"\b(in)?valid|must be|required|missing|expected", re.IGNORECASE)
+"""The words of a peer that finds fault with a message, whatever code it gives that."""
 
 
 def _rules_out(tried: Framing, error: NoAnswerError, other: Framing) -> bool:
