@@ -162,3 +162,35 @@ def test_closing_ends_the_streams_of_both_eras_without_waiting_for_them() -> Non
 
 def framed(method: str, params: Json) -> bytes:
     return json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).encode()
+
+
+@pytest.mark.parametrize("accept", ["application/json", "*/*"])
+@pytest.mark.parametrize("method", ["tools/list", "ping", "initialize"])
+def test_a_client_that_reads_no_streams_gets_json_without_a_session(
+    accept: str, method: str
+) -> None:
+    async def script(league: HttpLeague) -> None:
+        client = {"name": "t", "version": "1"}
+        params = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client}
+        body = framed(method, params if method == "initialize" else {})
+        got = await sent(league.url, body, {**JSON, "accept": accept})
+        assert (got.status, got.headers["content-type"]) == (200, "application/json")
+        assert "result" in got.frame
+
+    in_league(script)
+
+
+def test_a_message_is_taken_at_another_path_and_nothing_else_is() -> None:
+    async def script(league: HttpLeague) -> None:
+        base = league.url.removesuffix("/mcp")
+        agent = {"name": "C1", "endpoint": "http://127.0.0.1:9/mcp"}
+        got = await sent(f"{base}/register", json.dumps(agent).encode(), JSON)
+        assert (got.status, got.frame["status"]) == (200, "registered")
+        assert (await sent(f"{base}/fly", json.dumps(agent).encode(), JSON)).status == 200
+        assert (await sent(f"{base}/fly", b"{}", JSON)).status == 404
+        foreign = {**JSON, "origin": "http://evil.example"}
+        assert (await sent(f"{base}/register", json.dumps(agent).encode(), foreign)).status == 403
+        form = {"content-type": "text/plain"}
+        assert (await sent(f"{base}/register", json.dumps(agent).encode(), form)).status == 415
+
+    in_league(script)
