@@ -18,6 +18,8 @@ from agent_league.referee.seated_player import SeatedPlayer
 from agent_league.tournament.standings import Scoring
 
 LONGEST_REPORT_DELAY = 30.0
+THIRD_PARTY_PATIENCE = 60.0
+"""Seconds in which a league that does not sign may acknowledge a report."""
 GAME_OVER_HEAD_START = 0.25
 """Seconds that players have to take GAME_OVER before the league gets the report."""
 
@@ -110,4 +112,6 @@ async def _send_report(referee: Member, match: Match, result: MatchResult) -> No
     )
     for number, part in enumerate(parts, 1):
         await line.tell(TranscriptPart(**common, part=number, entries=part))
-    await line.tell(report, ledger=Ledger())
+    # A third-party league may tell everybody first, and counts a report that is repeated twice.
+    within = None if referee.league_signs else THIRD_PARTY_PATIENCE
+    await line.tell(report, within, ledger=Ledger())
