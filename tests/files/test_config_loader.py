@@ -21,6 +21,7 @@ from agent_league.files import (
     retry,
     settings,
 )
+from agent_league.files.config_files import read_addresses
 from agent_league.protocol import Patience
 from agent_league.protocol.play import Retry
 from agent_league.season.settings import GuestRules, LeagueSettings
@@ -188,3 +189,19 @@ def test_options_that_the_game_refuses_are_said_so() -> None:
     with pytest.raises(ConfigError) as caught:
         settings(SystemConfig(), league(options={"low": 1, "high": 9}), seed="s")
     assert str(caught.value).startswith("config/leagues/cup.json: options: 'high': expected as")
+
+
+def test_the_files_of_another_program_can_be_used_for_what_they_say_of_its_agents(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    agents = {"note": "theirs", "players": [{"agent_id": "P07", "endpoint": "http://host:1/mcp"}]}
+    put(tmp_path, "agents/agents_config.json", agents)
+    put(tmp_path, "system.json", {"last_updated": "today"})
+    loader = ConfigLoader(tmp_path, lenient=True)
+    assert (loader.load_system(), loader.load_agents()) == (SystemConfig(), AgentsConfig())
+    assert len(caplog.records) == 1
+    assert read_addresses(tmp_path)["P07"] == "http://host:1/mcp"
+
+
+def test_a_folder_without_a_file_of_agents_knows_no_address(tmp_path: Path) -> None:
+    assert read_addresses(tmp_path) == {}

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent_league.game import IllegalMoveError, OptionsError, Outcome
-from agent_league.games.even_odd import PARITIES, Parity, State, game
+from agent_league.games.even_odd import PARITIES, EvenOdd, Parity, State, game
 from agent_league.vocabulary import Json
 from chance import margin
 
@@ -100,3 +100,23 @@ def test_an_unfair_or_unclear_range_is_refused(options: Mapping[str, Json], comp
 def test_only_the_two_words_are_moves(raw: Json) -> None:
     with pytest.raises(IllegalMoveError, match="expected 'even' or 'odd', got"):
         game.read_move(raw)
+
+
+@pytest.mark.parametrize(
+    ("choices", "drawn", "winner"),
+    [(("even", "odd"), 8, 0), (("even", "odd"), 3, 1), (("odd", "odd"), 3, None)],
+)
+def test_the_outcome_follows_from_choices_and_number(
+    choices: tuple[str, str], drawn: int, winner: int | None
+) -> None:
+    outcome = EvenOdd().judge(choices, {"drawn_number": drawn})
+    assert outcome is not None
+    assert outcome.winner == winner
+
+
+@pytest.mark.parametrize(
+    ("choices", "drawn"),
+    [(("even", None), 8), (("even", "Odd"), 8), (("even", "odd"), None), (("even", "odd"), True)],
+)
+def test_nothing_follows_from_half_a_record(choices: tuple[Json, Json], drawn: Json) -> None:
+    assert EvenOdd().judge(choices, {"drawn_number": drawn}) is None

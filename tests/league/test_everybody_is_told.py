@@ -215,3 +215,16 @@ def test_nobody_complains_about_a_referee_that_takes_no_notices(
         run(box.play())
     assert not [text for text in caplog.messages if guest.name in text and "notice" in text]
     assert not [text for text in caplog.messages if COMPLETED in text]
+
+
+def test_a_player_can_tell_that_an_announcement_comes_from_its_league() -> None:
+    async def main() -> Box:
+        box = Box(FOUR)
+        await box.play()
+        return box
+
+    box = run(main())
+    for number, player in enumerate(box.players, 1):
+        for sent in box.sent(RoundAnnouncement, to=player_url(number)):
+            proof = sent.message["auth_token"]
+            assert player.is_signed(proof, ANNOUNCEMENT, box.season.settings.league_id)

@@ -259,12 +259,13 @@ def test_an_order_with_a_new_ticket_for_a_running_match_is_reported_with_that_ti
 # Reporting
 
 
-def reported(behaviour: Any, until: float = 200.0) -> list[float]:
-    """Return when the league was sent the report, within so many seconds."""
+def reported(behaviour: Any, until: float = 200.0, *, signs: bool = True) -> list[float]:
+    """Return when a league that *signs* was sent the report, within so many seconds."""
 
     async def main() -> list[float]:
         arena = Arena(league={REPORT: behaviour})
         await arena.start()
+        arena.referee.league_signs = signs
         await asyncio.sleep(until)
         await arena.referee.close()
         reports = [{**one, "timestamp": ""} for one in arena.league.messages(REPORT)]
@@ -284,7 +285,13 @@ def test_a_report_is_repeated_until_it_is_acknowledged(fails: Any) -> None:
 
 
 def test_a_league_that_stays_silent_is_told_again_after_each_wait() -> None:
-    assert reported(in_turn(stays_silent, stays_silent, behaves)) == [0, 12, 26]
+    silence = in_turn(stays_silent, stays_silent, behaves)
+    assert reported(silence, signs=True) == [0, 12, 26]
+
+
+def test_a_league_that_does_not_sign_may_take_longer_to_answer_a_report() -> None:
+    silence = in_turn(stays_silent, stays_silent, behaves)
+    assert reported(silence, signs=False) == [0, 62, 126]
 
 
 def test_the_waits_between_two_reports_do_not_grow_for_ever() -> None:

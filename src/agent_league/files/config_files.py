@@ -37,6 +37,7 @@ class ConfigLoader:
 
     def __init__(self, root: Path, *, lenient: bool = False) -> None:
         self._layout, self._lenient = Layout(root), lenient
+        self._has_warned = False
 
     def load_system(self) -> SystemConfig:
         return self._read(SystemConfig(), self._layout.system)
@@ -77,7 +78,9 @@ class ConfigLoader:
         except ConfigError as error:
             if not self._lenient:
                 raise
-            log.warning("%s; the defaults are used instead of this file", error)
+            if not self._has_warned:
+                self._has_warned = True
+                log.warning("%s; the defaults are used instead of such files", error)
             return default
 
 
