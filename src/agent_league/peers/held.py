@@ -25,22 +25,22 @@ class HeldReplies:
     """The replies that are held, by question and by what they say."""
 
     def __init__(self) -> None:
-        self._held: dict[Question, dict[bytes, Message]] = {}
+        self.by_question: dict[Question, dict[bytes, Message]] = {}
 
     def add(self, reply: Message) -> None:
-        held = self._held.setdefault((reply.match_id, type(reply)), {})
+        held = self.by_question.setdefault((reply.match_id, type(reply)), {})
         if len(held) < MOST_HELD:
             held.setdefault(_get_content(reply), reply)
 
     def forget(self, request: Request[Any]) -> None:
-        self._held.pop((request.match_id, request.reply), None)
+        self.by_question.pop((request.match_id, request.reply), None)
 
     def take(self, request: Request[Any]) -> Message | None:
         """Return the reply to *request* that is held; None if there is none.
 
         Raise `NonsenseError` if several say different things: the peer must be asked again.
         """
-        held = self._held.pop((request.match_id, request.reply), {})
+        held = self.by_question.pop((request.match_id, request.reply), {})
         if len(held) > 1:
             detail = "different replies were posted without a token, and one is not the player's"
             raise NonsenseError(detail, ErrorCode.AUTH_TOKEN_MISSING)
@@ -50,7 +50,7 @@ class HeldReplies:
         self, request: Request[Any], interpret: Callable[[Ledger], Message]
     ) -> Message | None:
         """Return the GAME_JOIN_ACK that is held if the peer's own answer says the same in short."""
-        held = self._held.get((request.match_id, request.reply))
+        held = self.by_question.get((request.match_id, request.reply))
         if not held or request.reply is not JoinAck:
             return None
         try:

@@ -92,7 +92,8 @@ class Line:
             waiting.remove(future)
             if not waiting:
                 self._open_requests.pop((request.match_id, request.reply), None)
-                self._held.forget(request)
+                if self._held.by_question:
+                    self._held.forget(request)
         return self._check_reply(request, reply, ledger)
 
     def take_posted_reply(self, reply: Message) -> bool:

@@ -175,13 +175,11 @@ class V2Session(PeerSession):
         body, wanted, error = answer.body, _reply_name(kind), None
         number = None if framing.get_method is None else number  # it had no frame
         has_error = b'"error"' in body
-        if has_error and _RATE_LIMIT_TEXT.search(body):  # without HTTP's 429
-            raise failures.BusyError("it gets too many requests")
-        if b"_ERROR" in body and ledger.keeps_account:
-            replies.check_error_message(kind, body)
+        is_right = not has_error and (b"_ERROR" not in body if wanted is None else wanted in body)
+        if not is_right:
+            _check_errors(kind, body, ledger)
         try:
             result = _read_frame(number, answer)
-            is_right = not has_error and (wanted is None or wanted in body)
             if (is_right and not framing.is_tool_call) or not ledger.keeps_account:
                 return result
         except NonsenseError as problem:
@@ -215,6 +213,14 @@ class V2Session(PeerSession):
             raise _make_no_reply_error(kind, content, ledger)
         ledger.note(found.deviations)
         return _encode(found.body)
+
+
+def _check_errors(kind: type[Message], body: bytes, ledger: Ledger) -> None:
+    """Raise the error that an answer holds in place of a result."""
+    if b'"error"' in body and _RATE_LIMIT_TEXT.search(body):  # without HTTP's 429
+        raise failures.BusyError("it gets too many requests")
+    if b"_ERROR" in body and ledger.keeps_account:
+        replies.check_error_message(kind, body)
 
 
 @cache
