@@ -4,6 +4,7 @@ import asyncio
 import json
 from collections.abc import Awaitable, Callable
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
 
@@ -155,6 +156,40 @@ def test_an_announcement_of_a_league_that_signs_is_no_order() -> None:
     arena, answer = abroad(script, league={"LEAGUE_QUERY": knows_players})
     assert answer["status"] == "ok"
     assert not arena.first.calls("GAME_INVITATION")
+
+
+@pytest.mark.parametrize(
+    ("url", "body"),
+    [
+        (REFEREE_URL, framed("run_match", {**ORDER, **ENDPOINTS})),
+        (REFEREE_URL, framed("START_MATCH", {**ORDER, **ENDPOINTS})),
+        (
+            REFEREE_URL,
+            framed("tools/call", {"name": "start_match", "arguments": {**ORDER, **ENDPOINTS}}),
+        ),
+        (REFEREE_URL.replace("/mcp", f"/admin/run_match?{urlencode(ORDER | ENDPOINTS)}"), b""),
+    ],
+)
+def test_a_referee_whose_league_signs_takes_no_order_in_another_form(url: str, body: bytes) -> None:
+    async def script(arena: Arena) -> bytes:
+        await arena.referee.register()
+        arena.referee.league_signs = True
+        return (await arena.net.post(url, body, 10.0)).body
+
+    arena, answer = abroad(script)
+    assert b"signs its orders" in answer
+    assert not arena.first.received
+
+
+def test_an_order_to_a_path_is_taken_in_a_league_that_does_not_sign() -> None:
+    async def script(arena: Arena) -> Any:
+        await arena.referee.register()
+        url = REFEREE_URL.replace("/mcp", f"/admin/run_match?{urlencode(ORDER | ENDPOINTS)}")
+        return json.loads((await arena.net.post(url, b"", 10.0)).body)
+
+    arena, answer = abroad(script)
+    assert answer["status"] == "ACCEPTED"
+    assert len(reports(arena)) == 1
 
 
 def test_a_match_that_is_announced_and_ordered_is_played_once() -> None:

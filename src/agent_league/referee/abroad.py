@@ -17,6 +17,8 @@ from agent_league.referee.address_book import AddressBook
 from agent_league.referee.match import Match
 from agent_league.tournament.standings import Scoring
 
+MAX_OPEN = 1000
+"""How many matches may wait or be played: nothing proves who orders them."""
 REPEAT_WINDOW = 30.0
 """Seconds in which another order of a match that was reported is taken as the same one."""
 FindObjection = Callable[[StartMatch], str | None]
@@ -57,7 +59,8 @@ class MatchesAbroad:
         If *answers_with_result*, the league wants the result in the answer, and no report.
         """
         order = await self.address_book.complete(self._name_league(order))
-        reason = self._find_objection(order)
+        is_full = len(self._tasks) >= MAX_OPEN and order.match_id not in self._tasks
+        reason = "Too many matches" if is_full else self._find_objection(order)
         result: MatchResult | None = None
         if reason is None and not self._was_just_played(order.match_id):
             task = self._tasks.get(order.match_id)

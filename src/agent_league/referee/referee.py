@@ -111,9 +111,9 @@ class Referee(Member):
 
     def start(self, order: StartMatch) -> MatchAccepted | Awaitable[MatchAccepted]:
         """Begin to play the match, or return the reason why not."""
+        wants_result = self._third_party_orders.pop(order.ticket, None)
         self._authenticate(order)
-        if order.ticket in self._third_party_orders:
-            wants_result = self._third_party_orders.pop(order.ticket)
+        if wants_result is not None:
             has_no_token = not self.token  # so there is nothing to report with
             return self._abroad.start(order, answers_with_result=wants_result and has_no_token)
         match = self._matches.get(order.match_id)
