@@ -92,6 +92,14 @@ def test_the_rest_of_a_context_is_kept(standings: Json) -> None:
     assert asked["context"] == {"opponent_id": "P02", "round_id": 2}
 
 
+def test_a_player_reads_a_time_without_a_zone_as_utc_and_refuses_another_zone() -> None:
+    times = {"timestamp": "2025-01-15T10:30:00.123456", "deadline": "2025-01-15T10:30:30"}
+    asked = meant(sample("CHOOSE_PARITY_CALL", **times))
+    assert (asked["timestamp"], asked["deadline"]) == tuple(f"{time}Z" for time in times.values())
+    with pytest.raises(ProtocolError, match="timestamp: expected ISO-8601 in UTC"):
+        understood(sample("CHOOSE_PARITY_CALL", timestamp="2025-01-15T10:30:00+02:00"))
+
+
 RESULTS: list[tuple[dict[str, Json], dict[str, Json]]] = [
     (
         {

@@ -58,6 +58,18 @@ def test_an_order_with_little_in_it_is_played_and_reported() -> None:
     assert report["league_id"] == "league_2025_even_odd"  # the one that was joined
 
 
+def test_an_order_may_be_the_query_of_a_path() -> None:
+    async def script(arena: Arena) -> Answer:
+        await arena.referee.register()
+        base = REFEREE_URL.removesuffix("/mcp")
+        url = f"{base}/admin/run_match?{urlencode({**ORDER, **ENDPOINTS})}"
+        return await arena.net.post(url, b"", 1000.0)
+
+    arena, answer = abroad(script)
+    assert (answer.status, json.loads(answer.body)["status"]) == (200, "ACCEPTED")
+    assert [report["match_id"] for report in reports(arena)] == ["R1M1"]
+
+
 @pytest.mark.parametrize(
     "players",
     [

@@ -9,7 +9,7 @@ from agent_league.clock import format_deadline
 from agent_league.dialects.v2 import play_forms, round_forms
 from agent_league.dialects.v2.field_names import MESSAGE_FIELDS, is_empty, rename_fields
 from agent_league.dialects.v2.registration_forms import META_FIELDS, repair_registration
-from agent_league.dialects.v2.repairs import Repair, repair
+from agent_league.dialects.v2.repairs import Repair, read_as_utc, repair
 from agent_league.dialects.v2.words import Body, guess_round
 from agent_league.protocol import MESSAGES, Message, ProtocolError, Role, play, rounds
 from agent_league.protocol.deviations import Deviation, make_deviation
@@ -165,6 +165,8 @@ def complete(
 
 def _prepare(kind: type[Message], body: Body, situation: Situation) -> Iterator[Deviation]:
     """Bring the fields of *body* to their places."""
+    if Role.PLAYER in kind.route.receiver:
+        yield from read_as_utc(body)
     if kind in META_FIELDS:
         yield from repair_registration(META_FIELDS[kind], body, situation.game)
     elif kind is not play.StartMatch:

@@ -126,6 +126,15 @@ def _repair_times(kind: type[Message], body: Body, now: str) -> Iterator[Deviati
                 yield Deviation(rules.TIMESTAMP_FORM, preview(text))
 
 
+def read_as_utc(body: Body) -> Iterator[Deviation]:
+    """Read times without a zone as UTC, which the documents demand everywhere."""
+    for key in _TIME_FIELDS:
+        text = body.get(key)
+        if isinstance(text, str) and _UTC.match(f"{text}Z"):
+            body[key] = f"{text}Z"
+            yield Deviation(rules.TIMESTAMP_FORM, preview(text))
+
+
 def _remove_nulls(struct: inspect.Type, body: Body) -> Iterator[Deviation]:
     """Remove fields that are null and may only be left out."""
     for field in struct.fields if isinstance(struct, inspect.StructType) else ():
