@@ -206,6 +206,7 @@ def test_a_ticket_that_a_referee_repeats_to_the_league_proves_its_report() -> No
     box = refereed(ThirdPartyReferee("none", starts), script)
     ended = box.season.results["R1M1"]
     assert (ended.referee_id, ended.winner, ended.details["drawn_number"]) == ("REF01", "P01", 4)
+    assert "field-missing" in box.season.violations_of("REF01")
 
 
 @pytest.mark.parametrize("strictness", ["tolerant", "strict"])

@@ -10,7 +10,7 @@ NOTED = {
     "B": {"order-form", "report-ticket"},
     "C": {"order-form", "result-in-answer", "frame-missing", "sender-missing"}
     | {"timestamp-missing", "field-missing"},
-    "D": {"order-form"},
+    "D": {"order-form", "field-missing"},
 }
 """What the referee of each family does otherwise, as far as a tolerant league meets it."""
 

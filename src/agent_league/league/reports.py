@@ -219,6 +219,8 @@ class ReportReceiver:
             deviations.append(Deviation(rules.REPORT_FORM, f"a choice of {strangers[0]}"[:80]))
         if report.ticket is None:
             deviations.append(Deviation(rules.REPORT_TICKET, "no ticket"))
+        if not report.auth_token and report.sender != Role.LEAGUE:  # its ticket was proof enough
+            deviations.append(Deviation(rules.FIELD_MISSING, "no auth_token"))
         if report.sender not in (Role.LEAGUE, f"{Role.REFEREE}:{referee.agent_id}"):
             deviations.append(Deviation(rules.PLAYER_ID_OTHER, report.sender[:80]))
         self._discipline.note(referee.agent_id, deviations, report.match_id)
