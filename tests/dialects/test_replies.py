@@ -266,6 +266,13 @@ def test_a_peer_that_is_asked_too_often_is_asked_again_inside_the_window(busy: A
     assert set(ledger.deviations) == {"rate-limit"}
 
 
+def test_an_id_with_the_letters_of_a_code_in_it_is_no_rate_limit() -> None:
+    ack = {**ACK, "conversation_id": "conv-4a51e027-E027-11ee"}
+    peer, ledger = Peer(lambda frame: {**right(ack)(frame), "error": None}), Ledger(ME)
+    run(peer.line().ask(INVITATION, ledger=ledger))
+    assert set(ledger.deviations) == {"reply-error-null"}
+
+
 def test_a_peer_that_goes_by_another_id_is_called_by_it() -> None:
     def says(frame: Json) -> Json:
         reply = frame["params"]

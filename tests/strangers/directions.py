@@ -140,9 +140,16 @@ class Hosted:
 
 
 def host(
-    *modules: ModuleType, each: int = 2, ours: int = 2, strictness: str = "tolerant"
+    *modules: ModuleType,
+    each: int = 2,
+    ours: int = 2,
+    earlier: int = 0,
+    strictness: str = "tolerant",
 ) -> Hosted:
-    """Play a league of our manager and referee with players of families, and of ours."""
+    """Play a league of our manager and referee with players of families, and of ours.
+
+    If so many of ours join *earlier*, others are given other ids than those that they have.
+    """
     hosted: list[Hosted] = []
 
     async def script(league: HttpLeague) -> None:
@@ -153,6 +160,8 @@ def host(
         book |= {"LM01": league.url, "REF01": referee.endpoint}
         roster = league.manager.season.roster
         numbers = itertools.count(1)
+        for _ in range(earlier):
+            await league.add_player()
         async with AsyncExitStack() as stack:
             for module in modules:
                 for _ in range(each):
@@ -292,7 +301,8 @@ def refereed(
         referee = module.Referee("REF01", book)
         async with AsyncExitStack() as stack:
             await stack.enter_async_context(running(referee))
-            await until(lambda: roster.of(Role.REFEREE), 40.0)
+            with suppress(TimeoutError) if strictness == "strict" else nullcontext():
+                await until(lambda: roster.of(Role.REFEREE), 40.0)
             for number in range(1, theirs + 1):
                 player = module.Player(f"P{number:02}", book)
                 await stack.enter_async_context(running(player))

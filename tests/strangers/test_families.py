@@ -57,8 +57,11 @@ REFUSED = {
     "B": {"field-missing"},
     "C": NOTED["C"] - {"accept-field", "choice-field", "reply-envelope"},
 }
-OUT = {"A": "right-refused: -32602 Sender not registered", "D": "error_reply in R1M1"}
-OUT["E"] = "reply-in-params: an answer with id, jsonrpc, method, params"
+OUT = {
+    "A": "right-refused: -32602 Sender not registered",
+    "D": "right-refused: -32603 2 validation errors for RoundAnnouncement",
+    "E": "reply-in-params: an answer with id, jsonrpc, method, params",
+}
 
 
 @pytest.mark.parametrize("letter", REFUSED)
@@ -66,6 +69,8 @@ def test_a_strict_league_does_not_admit_who_registers_in_its_own_way(letter: str
     hosted = host(FAMILIES[letter], strictness="strict")
     assert hosted.theirs == set()
     assert set(hosted.refusals) == REFUSED[letter]
+    (refused,) = [line for line in hosted.warnings if "is refused" in line]
+    assert "hint:" in refused
     assert hosted.terminations == ["completed"]
     assert hosted.list_blamed() == set()
 
@@ -74,9 +79,23 @@ def test_a_strict_league_does_not_admit_who_registers_in_its_own_way(letter: str
 def test_a_strict_league_disqualifies_a_family_for_what_it_really_does(letter: str) -> None:
     hosted = host(FAMILIES[letter], strictness="strict")
     events = [e for e in hosted.league.events if isinstance(e, AgentDisqualified)]
-    assert {event.agent_id: event.why for event in events} == dict.fromkeys(
-        hosted.theirs, OUT[letter]
-    )
+    assert {event.agent_id for event in events} == hosted.theirs
+    assert all(event.why.startswith(OUT[letter]) for event in events)
+    assert hosted.list_blamed() == set()
+    for who in hosted.theirs:
+        assert len(hosted.list_screen(who)) <= MOST_LINES
+
+
+OTHER_IDS = {"D": {"player-id-other"}, "E": {"player-id-other"}}
+
+
+@pytest.mark.parametrize("letter", NOTED)
+def test_players_that_keep_the_id_of_another_player_are_told_apart(letter: str) -> None:
+    """Two of ours are P01 and P02 already, as the players of the family call themselves."""
+    hosted = host(FAMILIES[letter], earlier=2, ours=0)
+    assert hosted.terminations == ["completed"] * 6
+    assert hosted.technical_losses == 0
+    assert hosted.list_noted(Role.PLAYER) == NOTED[letter] | OTHER_IDS.get(letter, set())
     assert hosted.list_blamed() == set()
 
 
@@ -84,6 +103,7 @@ def test_all_families_and_ours_play_one_league_of_twelve() -> None:
     hosted = host(*FAMILIES.values(), each=2, ours=2)
     assert hosted.terminations == ["completed"] * 66
     assert hosted.technical_losses == 0
+    assert hosted.list_noted(Role.PLAYER) == set().union(*NOTED.values())
     assert hosted.list_blamed() == set()
     for who in hosted.theirs:
         assert len(hosted.list_screen(who)) <= MOST_LINES

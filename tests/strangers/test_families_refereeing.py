@@ -38,7 +38,8 @@ def test_the_operator_is_told_once_why_a_referee_without_any_proof_is_not_used()
     assert sum("no referee takes matches" in line for line in hosted.warnings) == 1
 
 
-STRICTLY = {"A": {"right-refused"}, "B": set(), "D": set(), "E": {"right-refused"}}
+STRICTLY = {letter: {"order-form"} for letter in "ABDE"}
+STRICTLY["A"] = {"order-form", "right-refused"}
 
 
 @pytest.mark.parametrize("letter", STRICTLY)
@@ -49,3 +50,11 @@ def test_a_strict_league_says_once_that_a_referee_does_not_know_its_orders(lette
     assert "it gets no match until it registers again" in suspended
     assert hosted.list_noted(Role.REFEREE) == STRICTLY[letter]
     assert sum("no referee takes matches" in line for line in hosted.warnings) == 1
+
+
+def test_a_strict_league_does_not_admit_a_referee_that_registers_by_an_address_of_its_own() -> None:
+    hosted = refereed(FAMILIES["C"], theirs=0, ours=4, strictness="strict", ends=False)
+    assert hosted.theirs == set()
+    assert set(hosted.refusals) == NOTED["C"] - {"order-form", "result-in-answer"}
+    (refused,) = [line for line in hosted.warnings if "is refused" in line]
+    assert "frame-missing" in refused

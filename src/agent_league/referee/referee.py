@@ -149,6 +149,8 @@ class Referee(Member):
         match = self._matches.get(reply.match_id)
         seats = match.seated_players if match else ()
         taken = [seat.take_posted_reply(reply) for seat in seats]  # one may be held for both
+        if not any(taken):  # some keep an id of their own, which may be that of the opponent here
+            taken = [seat.take_posted_reply(reply, any_sender=True) for seat in seats]
         if not any(taken):
             detail = "no player that may answer this way was asked this in that match"
             raise ProtocolError(ErrorCode.NOT_ALLOWED, detail, about=name(type(reply)))

@@ -94,17 +94,19 @@ class SeatedPlayer:
             return False
         return True
 
-    def take_posted_reply(self, reply: Message) -> bool:
+    def take_posted_reply(self, reply: Message, *, any_sender: bool = False) -> bool:
         """Take an answer that came as a request of its own; False if it is not this player's.
 
         Only this player has the ticket of this match, and the token that the ticket was made with.
         An answer without either is held: it counts if the player itself says that it has sent it.
+        With *any_sender* that may also be one in which the player calls itself by its opponent's id.
         """
         token, order, ticket = reply.auth_token or "", self._order, self._me.ticket
         if self.ledger.strict:
             return False
         if not token:
-            return self._may_be_own(reply) and self._line.hold_posted_reply(reply)
+            may_be_own = any_sender or self._may_be_own(reply)
+            return may_be_own and self._line.hold_posted_reply(reply)
         parts = order.match_id, order.conversation_id, self.player_id
         is_own = tokens.is_same_secret(token, ticket) or tokens.is_signed(
             ticket, [tokens.hash_token(token)], *parts

@@ -127,7 +127,7 @@ class FramingAttempts:
         knows_no_notice: bool = False,
     ) -> None:
         """With *knows_no_notice*, the peer has understood another notice in no form at all."""
-        self.record, self.ledger = record, ledger
+        self.record, self.ledger, self._kind = record, ledger, kind
         framings = list_framings(kind, strict=ledger.strict)
         if record.hopeless and not ledger.strict:
             framings = ()
@@ -160,6 +160,8 @@ class FramingAttempts:
         remaining = [other for other in self._framings if self._may_try(other)]
         if not remaining and len(self.errors) > 1:
             self.record.hopeless, self.record.framing = True, None
+            if self.ledger.strict and self._kind is StartMatch:
+                self.ledger.add(Deviation(rules.ORDER_FORM, str(self._choose_reason())[:80]))
         if not remaining or not self._may_help(first):
             raise self._choose_reason()
         not_understood = failures.is_unknown(error) or isinstance(error, _NOT_UNDERSTOOD)
@@ -217,7 +219,8 @@ _NOT_UNDERSTOOD = (failures.NoReplyError, failures.CrashedError)
 def _refuses_form(error: NoAnswerError) -> bool:
     """Whether a peer refuses a right message, and has not only failed on it."""
     has_failed = error.code is ErrorCode.CONNECTION_ERROR or isinstance(error, failures.FailedError)
-    return failures.is_unread(error) and (not has_failed or bool(_INVALID.search(str(error))))
+    is_unread = failures.is_unread(error) and not failures.is_unknown(error)
+    return is_unread and (not has_failed or bool(_INVALID.search(str(error))))
 
 
 _INVALID = re.compile(r"\b(in)?valid|must be|required|missing|expected", re.IGNORECASE)

@@ -29,7 +29,8 @@ from agent_league.protocol.requirements import rules
 from agent_league.vocabulary import Json
 
 _encode = msgspec.json.Encoder().encode
-_RATE_LIMIT_TEXT = re.compile(rb"rate.?limit|too many requests|E027", re.IGNORECASE)
+_RATE_LIMIT_TEXT = re.compile(rb'(?i:rate.?limit|too many requests)|"E027\b')
+"""An id that an error repeats may have the letters of the code in it."""
 FIRST_PAUSE = 0.2
 """Seconds before a busy peer gets the request again; each pause is twice the last."""
 
