@@ -114,8 +114,8 @@ def check_answered(exchange: Exchange) -> Problem:
 
 
 def check_refused(exchange: Exchange) -> Problem:
-    """Accept only an error."""
-    if exchange.is_refusal or exchange.is_late:
+    """Accept only an error, or the answer to a query that says that it failed."""
+    if exchange.is_refusal or exchange.is_late or exchange.get("success") is False:
         return check_crash(exchange)
     return exchange.problem() or "it answered as if nothing were wrong; an error was expected"
 

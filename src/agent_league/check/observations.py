@@ -210,7 +210,8 @@ class RefereeObservations(Observations):
         return [*self.bouts.values(), *self.concurrent, *self.series]
 
     def list_answered(self) -> list[Exchange]:
-        return [*self.calls, *(bout.order for bout in self.matches)]
+        refused = [self.order_detour[0]] if self.order_detour else []
+        return [*self.calls, *refused, *(bout.order for bout in self.matches)]
 
     def forget(self, bout: Bout) -> None:
         """Leave out a match for whose end there was no time."""

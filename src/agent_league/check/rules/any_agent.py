@@ -1,6 +1,6 @@
 """The rules for every agent: HTTP, JSON-RPC, and surviving bad input."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 
 from agent_league.check.exchange import Exchange, Problem
@@ -37,9 +37,17 @@ def _select_framed(observations: Observations) -> list[Exchange]:
     ]
 
 
+def _select_frames(observations: Observations) -> Iterator[Exchange]:
+    """Yield the framed answers; errors alone do not show that the others are right."""
+    framed = _select_framed(observations)
+    yield from framed
+    if framed and all(exchange.error for exchange in framed):
+        raise NotJudgedError("it answered with errors only, and they are right")
+
+
 @agent_rule(
     required.ANSWER_FRAME,
-    _select_framed,
+    _select_frames,
     recorded=(rules.REPLY_UNFRAMED, rules.REPLY_IN_PARAMS, rules.REPLY_ERROR_NULL),
 )
 def answers_in_a_frame(exchange: Exchange) -> Problem:
@@ -100,9 +108,10 @@ def knows_its_tools(other: Exchange | None) -> Problem:
 
 def _select_right_messages(observations: Observations) -> list[Case[tuple[Exchange, Exchange]]]:
     """Return the right messages that were refused, with the wording that was taken."""
-    understood = [*observations.tool_calls, *(other for _, other in observations.misnamed)]
+    known = [*observations.tool_calls, *(other for _, other in observations.misnamed)]
+    understood = [exchange for exchange in known if not exchange.is_refusal]
     if not observations.reworded and not understood:
-        raise NotJudgedError(_explain_silence(observations, "it understood no message"))
+        raise NotJudgedError(_explain_silence(observations, "it took no message"))
     return [
         *(Case((refused, other), refused) for refused, other in observations.reworded),
         *(Case((call, call), call) for call in understood[:1]),

@@ -57,6 +57,8 @@ def _select_timed_orders(observations: RefereeObservations) -> list[Case[Exchang
     ]
     if observations.calls and not orders:
         raise NotJudgedError("it takes no match")
+    if "silent" not in observations.bouts and not any(case.proof.is_late for case in orders):
+        raise NotJudgedError(f"no long match was played: {observations.stop_reason}")
     return orders
 
 
@@ -142,7 +144,9 @@ def _select_read_replies(observations: RefereeObservations) -> list[Case[bool]]:
 
 @referee_rule(required.REPLY_READ, _select_read_replies)
 def reads_replies(goes_on: bool) -> Problem:  # noqa: FBT001 - the one thing to judge
-    return None if goes_on else "it goes on only if the fields of the reply are beside result"
+    if goes_on:
+        return None
+    return "it goes on only if the reply is also beside result, or comes in a request of its own"
 
 
 @referee_rule(
@@ -211,12 +215,19 @@ def reports_an_invalid_choice(bout: Bout) -> Problem:
     return None if "E004" in codes else f"the player got the errors {codes}, not E004"
 
 
-@referee_rule(required.SECOND_CHANCE, bouts(_special("wrong case"), CALL, ERROR))
+def _list_correctable(observations: RefereeObservations) -> list[Bout]:
+    if observations.deaf_bout is not None:
+        raise NotJudgedError("it does not read replies from the result: referee.reply.read")
+    return _special("wrong case")(observations)
+
+
+@referee_rule(required.SECOND_CHANCE, bouts(_list_correctable, CALL, ERROR))
 def gives_a_second_chance(bout: Bout) -> Problem:
-    if bout.result().get("status") in {"WIN", "DRAW"}:
+    call_count, status = len(bout.find_messages(CALL, 1)), bout.result().get("status")
+    if call_count > 1 and status in {"WIN", "DRAW"}:
         return None
-    call_count = len(bout.find_messages(CALL, 1))
-    return f"asked {call_count} times, the match ended {bout.result().get('status')}"
+    times = "once" if call_count == 1 else f"{call_count} times"
+    return f"it asked {times}, and the match ended {status}"
 
 
 def _check_second_lost(bout: Bout) -> Problem:
@@ -235,7 +246,15 @@ ends_a_silent_match = referee_rule(required.SILENT_LOSES, bouts(_special("silent
 )
 
 
-@referee_rule(required.THREE_ATTEMPTS, bouts(_special("silent"), INVITATION, ERROR))
+def _list_given_up(observations: RefereeObservations) -> list[Bout]:
+    """Return the match with the silent player, if the referee has ended it."""
+    silent = _special("silent")(observations)
+    if silent and not silent[0].find_messages(GAME_OVER):
+        raise NotJudgedError("it had not ended the match when the check stopped waiting")
+    return silent
+
+
+@referee_rule(required.THREE_ATTEMPTS, bouts(_list_given_up, INVITATION, ERROR))
 def tries_three_times(bout: Bout) -> Problem:
     attempts = len(bout.find_messages(INVITATION, 1))
     return None if attempts == ATTEMPTS else f"it was invited {attempts} times, not {ATTEMPTS}"

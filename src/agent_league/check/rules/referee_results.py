@@ -4,6 +4,7 @@ from agent_league.check.exchange import Problem
 from agent_league.check.judging import equals
 from agent_league.check.messages import PLAYERS
 from agent_league.check.observations import Bout, RefereeObservations
+from agent_league.check.rule import NotJudgedError
 from agent_league.check.rules.referee import GAME_OVER, bouts, list_normal, referee_rule
 from agent_league.protocol.requirements import referee as required
 from agent_league.protocol.requirements import rules
@@ -22,8 +23,11 @@ def sends_both_the_result(bout: Bout) -> Problem:
     if missed:
         return f"{missed[0]} got no result"
     first, second = (bout.find_messages(GAME_OVER, seat)[0].message for seat in (0, 1))
-    same = first.get("game_result") == second.get("game_result")
-    return None if same else "the two players got different results"
+    own = ("timestamp", "auth_token", "conversation_id", "player_id")
+    one, other = ({k: v for k, v in sent.items() if k not in own} for sent in (first, second))
+    if "game_result" in first or "game_result" in second:
+        one, other = first.get("game_result"), second.get("game_result")
+    return None if one == other else "the two players got different results"
 
 
 @referee_rule(required.RESULT_CHOICES, bouts(list_normal, GAME_OVER))
@@ -45,7 +49,10 @@ def _parity(number: int) -> str:
 
 def _list_drawn(observations: RefereeObservations) -> list[Bout]:
     normal = list_normal(observations)
-    return [bout for bout in normal if type(bout.result().get("drawn_number")) is int]
+    drawn = [bout for bout in normal if type(bout.result().get("drawn_number")) is int]
+    if normal and not drawn:
+        raise NotJudgedError("its GAME_OVER has no drawn_number")
+    return drawn
 
 
 @referee_rule(required.RESULT_WINNER, bouts(_list_drawn, GAME_OVER))
@@ -75,7 +82,11 @@ def _find_report(bout: Bout) -> Json:
 
 def _list_reported(observations: RefereeObservations) -> list[Bout]:
     observations.get_registration()
-    return [bout for bout in list_normal(observations) if _find_report(bout)]
+    normal = list_normal(observations)
+    reported = [bout for bout in normal if _find_report(bout)]
+    if normal and not reported:
+        raise NotJudgedError("it sent no MATCH_RESULT_REPORT with a result")
+    return reported
 
 
 @referee_rule(

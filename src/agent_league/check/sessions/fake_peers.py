@@ -5,7 +5,7 @@ They answer as the protocol demands, unless a trial wants something else, and ke
 
 import asyncio
 from collections import Counter, defaultdict
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass, replace
 
@@ -13,6 +13,7 @@ import msgspec
 
 from agent_league.check.exchange import TOOLS_CALL, Exchange, Received
 from agent_league.check.messages import GAME, LEAGUE_ID, PLAYERS, TICKET, CheckMessages
+from agent_league.check.sessions.forms import encode_call
 from agent_league.http.exchange import Answer
 from agent_league.http.server import HttpServer
 from agent_league.http.site import Site
@@ -36,8 +37,8 @@ class FakePeer:
         self.url, self.sender = "", str(Role.LEAGUE)
         self.running = ""
         """The only match that is running now, if there is only one."""
-        self.is_generous = False
-        """Whether it writes the fields of a reply beside the result, too."""
+        self.send_to_caller: Callable[[bytes], Awaitable[object]] | None = None
+        """If given, each reply goes to the caller in a request, too, and beside the result."""
         self.received: list[Received] = []
         self._messages = messages
         self._changed = asyncio.Condition()
@@ -117,7 +118,9 @@ class FakePeer:
             text = msgspec.json.encode(result).decode()
             result = {**result, "content": [{"type": "text", "text": text}], "isError": False}
         response = {"jsonrpc": "2.0", "result": result, "id": frame.get("id")}
-        if self.is_generous:
+        if self.send_to_caller is not None:
+            kind = str(result.get("message_type"))
+            await self.send_to_caller(encode_call(kind, result, 1))
             response = {**result, **response}
         return msgspec.json.encode(response if "method" in frame else result)
 

@@ -66,6 +66,8 @@ class RefereeSession:
     _seats: tuple[Seat, Seat] = field(init=False)
     _order_form: OrderForm | None = None
     """The form in which it takes orders, if not as START_MATCH."""
+    _reports: bool = True
+    """Whether it reported the last match: the next report is worth waiting for."""
     _is_unregistered: bool = False
     """Whether it refuses matches as long as it is in no league."""
     _is_foreign: bool = False
@@ -107,7 +109,7 @@ class RefereeSession:
     async def _run_generously(self, stalled: Bout) -> Bout:
         """Play the first match again, with replies in more places than one."""
         for seat in self._seats:
-            seat.is_generous = True
+            seat.send_to_caller = self.client.send
         bout = await self._run_special("win", make_match_id(len(SPECIAL_MATCHES)))
         self._collect()
         if bout.find_messages("CHOOSE_PARITY_CALL"):
@@ -125,6 +127,9 @@ class RefereeSession:
             )
         elif self._is_unregistered:
             self.observations.stop_reason = "it takes no match before it registers: --league-port"
+        elif find_refusal(bout.order) and bout.find_messages("GAME_INVITATION"):
+            said = bout.order.refusal_text() or bout.order.problem()
+            self.observations.stop_reason = f"it began the first match, and answered: {said}"[:160]
         elif find_refusal(bout.order):
             self.observations.stop_reason = "it did not take the first match"
         elif not bout.find_messages("GAME_INVITATION"):
@@ -146,7 +151,7 @@ class RefereeSession:
         bout = Bout(match_id, order, (behaviours[0].choices[-1], behaviours[1].choices[-1]))
         self.observations.bouts[name] = bout
         if name == "twice" and order.answer is not None:
-            await self.client.send(order.sent, order.time_limit)
+            await self.client.send(order.sent, order.time_limit, order.url)
             gate.set()
         await self._wait_for_end(bout, tries=3 if name == "silent" else 1)
         return bout
@@ -174,11 +179,15 @@ class RefereeSession:
                 continue
             if _NOT_REGISTERED in exchange.refusal_text().lower():
                 self._is_unregistered = True
-            if is_order_taken(exchange):
+            if is_order_taken(exchange) or self._has_begun(str(order.get("match_id"))):
                 self._order_form = form
                 self.observations.order_detour = (refused, exchange)
                 return exchange
         return None
+
+    def _has_begun(self, match_id: str) -> bool:
+        """Whether a player was invited, whatever the referee answered."""
+        return any(seat.find_about(match_id) for seat in self._seats)
 
     async def _send_order(self, form: OrderForm, order: Json) -> Exchange | None:
         """Send *order* as third-party referees want it; None if there is no such form for it."""
@@ -226,8 +235,10 @@ class RefereeSession:
         within = patience.generic + tries * (patience.join + HOLD_SECONDS)
         waits = [seat.wait_for(bout.match_id, within, "GAME_OVER") for seat in self._seats]
         received = await asyncio.gather(*waits)
-        if all(received) and self.check_league and self.observations.registration:
-            await self.check_league.wait_for(bout.match_id, patience.report, "MATCH_RESULT_REPORT")
+        league = self.check_league if self.observations.registration else None
+        if all(received) and league and self._reports:
+            report = await league.wait_for(bout.match_id, patience.report, "MATCH_RESULT_REPORT")
+            self._reports = report is not None
 
     def _collect(self) -> None:
         """Copy what the fake peers received into the matches."""

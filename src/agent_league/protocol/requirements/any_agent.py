@@ -44,7 +44,7 @@ LOWER_CASE_TYPE = define("""frame.wrong-case | 003 10.5
     an agent answers a message_type in lower case with a reply or an error, and keeps running
     fix: Names are case-sensitive: understand it or answer with an error, but do answer.""")
 OTHER_TIME_ZONE = define("""frame.non-utc-time | 002 2.4.2
-    an agent answers a timestamp that is not in UTC with a reply or E021, and keeps running
+    an agent answers a timestamp that is not in UTC with a reply or an error, and keeps running
     fix: Refuse it with E021 INVALID_TIMESTAMP, or read it with its offset; do not raise.""")
 HUGE_BODY = define("""frame.huge-body | 003 14.1
     an agent survives a body of one megabyte
