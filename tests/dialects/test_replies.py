@@ -470,6 +470,22 @@ def test_a_peer_that_knows_no_notice_is_not_asked_much_about_the_next() -> None:
     assert len(peer.received) <= 5 + 2 + 2
 
 
+def test_a_peer_that_knows_no_error_messages_is_told_the_result_in_every_form() -> None:
+    def says(frame: Json) -> Json | Answer:
+        knows = frame.get("method") == "game_over"
+        return (right({"status": "ok"}) if knows else refusing(-32601, "Method not found"))(frame)
+
+    async def main() -> None:
+        complaint: Any = SAMPLES["GAME_ERROR"]
+        with pytest.raises(RefusedError):
+            await line.tell(complaint, ledger=Ledger(ME))
+        over: Any = SAMPLES["GAME_OVER"]
+        await line.tell(over, ledger=Ledger(ME))
+
+    line = Peer(says).line()
+    run(main())
+
+
 @pytest.mark.parametrize(
     ("code", "words", "noted"),
     [

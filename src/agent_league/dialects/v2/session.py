@@ -22,6 +22,7 @@ from agent_league.own_time import own_time
 from agent_league.protocol import Message, Request, RpcCode, failures, jsonrpc, name
 from agent_league.protocol.contracts import schemas
 from agent_league.protocol.deviations import NO_LEDGER, Deviation, Ledger
+from agent_league.protocol.error_messages import GameErrorMessage, LeagueErrorMessage
 from agent_league.protocol.failures import NoAnswerError, NonsenseError, RefusedError
 from agent_league.protocol.fields import VERSION
 from agent_league.protocol.play import StartMatch
@@ -31,6 +32,7 @@ from agent_league.vocabulary import Json
 _encode = msgspec.json.Encoder().encode
 _RATE_LIMIT_TEXT = re.compile(rb'(?i:rate.?limit|too many requests)|"E027\b')
 """An id that an error repeats may have the letters of the code in it."""
+_ERRORS = (GameErrorMessage, LeagueErrorMessage)
 FIRST_PAUSE = 0.2
 """Seconds before a busy peer gets the request again; each pause is twice the last."""
 
@@ -159,8 +161,10 @@ class V2Session(PeerSession):
     def _open_attempts(
         self, kind: type[Message], record: KindRecord, ledger: Ledger
     ) -> FramingAttempts:
-        others = (known for other, known in self._records.items() if not issubclass(other, Request))
-        knows_no_notice = not record.hopeless and any(known.hopeless for known in others)
+        """Begin to try other forms; many agents know no error messages, which says nothing of others."""
+        unknown = [other for other, known in self._records.items() if known.hopeless]
+        notices = [other for other in unknown if not issubclass(other, (Request, *_ERRORS))]
+        knows_no_notice = not record.hopeless and bool(notices)
         return FramingAttempts(kind, record, ledger, knows_no_notice=knows_no_notice)
 
     def _read_result(
