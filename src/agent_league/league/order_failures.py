@@ -59,8 +59,12 @@ class OrderFailures:
     async def note_unreported(self, referee: Entry, match_id: str) -> None:
         """Prefer other referees to one that has not reported a match in time."""
         self._referee_pool.demote(referee.agent_id)
-        why = f"{match_id} was not reported in time"
-        await self._suspend(referee, why, "hint: let it send MATCH_RESULT_REPORT after each match")
+        is_unproven = referee.agent_id in self._unproven
+        what = (
+            "its auth_token with every report" if is_unproven else "MATCH_RESULT_REPORT in the end"
+        )
+        why = f"{match_id} was not reported {'with proof' if is_unproven else 'in time'}"
+        await self._suspend(referee, why, f"hint: let it send {what}")
 
     def note_unproven(self, referee: Entry) -> None:
         """Have a referee stay out if it reports no match, and what came in its name is not proven.
