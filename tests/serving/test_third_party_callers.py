@@ -225,6 +225,15 @@ def test_whoever_writes_as_the_protocol_asks_gets_the_reply_and_nothing_else() -
     assert "accepted" not in invited["result"]
 
 
+def test_a_question_that_is_repeated_is_answered_in_other_words_too() -> None:
+    question = call("handle_game_invitation", INVITATION | {"auth_token": "tok_REF01_x"})
+    assert "accepted" not in asked(question)["result"]
+    again = asked(question, question)
+    assert again["result"]["accepted"] is again["accept"] is True
+    ticket = call("handle_game_invitation", INVITATION | {"auth_token": "tkt_x"})
+    assert "accepted" not in asked(ticket, ticket)["result"]  # our own referee reads our own words
+
+
 def test_the_query_of_an_endpoint_proves_a_referee_that_shows_no_ticket() -> None:
     async def register(agent: Player) -> None:
         agent.token, agent.league_signs = "tok_P01_secret", True

@@ -21,6 +21,7 @@ from agent_league.protocol.jsonrpc import (
 from agent_league.protocol.message import Result
 from agent_league.protocol.play import Invitation, MoveCall
 from agent_league.protocol.reading import MessageCall, find_conversation
+from agent_league.protocol.tokens import is_ticket
 from agent_league.vocabulary import Json
 
 Handler: TypeAlias = Callable[[Any], Result | Awaitable[Result]]
@@ -61,8 +62,10 @@ class Endpoint:
         if call is None or call.method != call.params.route.tool or call.id is UNSET:
             return self._answer_in_dialect(body)
         message: Message = call.params
-        if message.auth_token is None and isinstance(message, _QUESTIONS):
-            return self._answer_in_dialect(body)  # who shows no ticket may read other words
+        if isinstance(message, _QUESTIONS) and not is_ticket(message.auth_token):
+            return self._answer_in_dialect(
+                body
+            )  # a third-party referee, which may read other words
         # The call is right in all respects, as nearly all are.
         read = self._special.get(type(message))
         try:

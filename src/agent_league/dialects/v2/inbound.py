@@ -19,7 +19,7 @@ from agent_league.protocol import ErrorCode, Message, ProtocolError, Request, na
 from agent_league.protocol.deviations import Deviation
 from agent_league.protocol.jsonrpc import Call
 from agent_league.protocol.message import Result
-from agent_league.protocol.play import StartMatch
+from agent_league.protocol.play import Invitation, MoveCall, StartMatch
 from agent_league.protocol.reading import MESSAGES, TOOLS, read
 from agent_league.protocol.requirements import rules
 from agent_league.protocol.rounds import RoundAnnouncement
@@ -29,6 +29,8 @@ _APPLICATIONS = (registration.RegisterPlayer, registration.RegisterReferee)
 _ADMISSIONS = (registration.PlayerRegistered, registration.RefereeRegistered)
 ACCEPTED: Final = "ACCEPTED"
 REGISTERED: Final = "REGISTERED"
+MAX_REMEMBERED = 1000
+"""How many questions are remembered, whatever strangers send."""
 REPEAT_LIMIT, REPEAT_WINDOW = 8, 10.0
 """An agent that registers so often, each time so soon after the last, does not know ACCEPTED."""
 
@@ -46,6 +48,8 @@ class V2Reader(Reader):
     def __init__(self, kinds: Collection[type[Message]]) -> None:
         self._kinds = kinds
         self._registrations: dict[str, _Registrations] = {}
+        self._asked: dict[tuple[str, type[Message]], None] = {}
+        """The questions of referees that show no ticket."""
         self.special = {
             registration.RegisterPlayer: self._receive_registration,
             registration.RegisterReferee: self._receive_registration,
@@ -103,11 +107,22 @@ class V2Reader(Reader):
         if isinstance(message, _APPLICATIONS):
             is_right = method == message.route.tool
         else:
-            is_right = not deviations and bool(message.auth_token)
+            is_right = not (deviations or self._is_repeated(message)) and bool(message.auth_token)
         if is_right:
             return received
         encode = partial(write_in_other_words, message, sent, received.encode_answer)
         return received._replace(encode_answer=encode)
+
+    def _is_repeated(self, message: Message) -> bool:
+        """Whether *message* is a question that was asked before: its answer was perhaps not read."""
+        if not isinstance(message, (Invitation, MoveCall)):
+            return False
+        key, memory = (message.match_id, type(message)), self._asked
+        is_repeated = key in memory
+        memory[key] = None
+        if len(memory) > MAX_REMEMBERED:
+            del memory[next(iter(memory))]
+        return is_repeated
 
     def _receive_registration(self, request: Registration, receiver: Receiver) -> Received:
         """Read a registration; the answer is REGISTERED once if the agent goes on and on."""
