@@ -5,7 +5,7 @@ from functools import partial
 
 from agent_league.check.exchange import Exchange, Problem
 from agent_league.check.judging import check_answered, check_refused
-from agent_league.check.observations import Observations, Trial
+from agent_league.check.observations import Observations, RefereeObservations, Trial
 from agent_league.check.rule import Case, NotJudgedError, Rule, rule
 from agent_league.protocol import Role
 from agent_league.protocol.requirements import Requirement, rules
@@ -91,10 +91,14 @@ def _explain_silence(observations: Observations, reason: str) -> str:
     """Say why nothing was understood; *reason* if no other rule says it."""
     if observations.nothing_served:
         return observations.stop_reason
-    is_ordered = getattr(observations, "order_detour", None) is not None
-    return (
-        "it takes orders in a form of its own: referee.start-match.taken" if is_ordered else reason
-    )
+    if _has_own_orders(observations):
+        return "it takes orders in a form of its own: referee.start-match.taken"
+    return reason
+
+
+def _has_own_orders(observations: Observations) -> bool:
+    """Whether a referee takes orders, but not as START_MATCH."""
+    return isinstance(observations, RefereeObservations) and observations.order_detour is not None
 
 
 @agent_rule(
@@ -108,8 +112,9 @@ def knows_its_tools(other: Exchange | None) -> Problem:
 
 def _select_right_messages(observations: Observations) -> list[Case[tuple[Exchange, Exchange]]]:
     """Return the right messages that were refused, with the wording that was taken."""
-    known = [*observations.tool_calls, *(other for _, other in observations.misnamed)]
-    understood = [exchange for exchange in known if not exchange.is_refusal]
+    answered = [] if _has_own_orders(observations) else observations.list_answered()
+    known = [*observations.tool_calls, *answered]
+    understood = [x for x in known if x.answer and x.request_message and not x.is_refusal]
     if not observations.reworded and not understood:
         raise NotJudgedError(_explain_silence(observations, "it took no message"))
     return [
