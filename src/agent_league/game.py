@@ -1,9 +1,9 @@
 """What a game is. The games themselves are in `games/`, one file each."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
-from typing import Any, Protocol, TypeAlias, TypeVar, runtime_checkable
+from typing import Any, Protocol, TypeAlias, TypeVar
 
 from agent_league.catalogue import Catalogue
 from agent_league.vocabulary import Json, Seat
@@ -79,13 +79,16 @@ class Game(Protocol[State, Move]):
         ...
 
 
-@runtime_checkable
-class Verifiable(Protocol):
-    """A game whose outcome follows from what is reported of it, so that it can be checked."""
+Judge: TypeAlias = Callable[[Sequence[Json], Mapping[str, Json]], Outcome | None]
+"""Returns the outcome of a game with these choices, by seat, and this record.
 
-    def judge(self, choices: Sequence[Json], record: Mapping[str, Json]) -> Outcome | None:
-        """Return the outcome of a game with these *choices* by seat; None if it does not follow."""
-        ...
+None if it does not follow from them.
+"""
+
+
+def find_judge(game: object) -> Judge | None:
+    """Return the method `judge` of a game whose outcome follows from what is reported of it."""
+    return getattr(game, "judge", None)
 
 
 AnyGame: TypeAlias = Game[Any, Any]

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec.structs import replace
 
-from agent_league.game import GAMES, Outcome, Verifiable
+from agent_league.game import GAMES, Outcome, find_judge
 from agent_league.protocol.deviations import Deviation
 from agent_league.protocol.requirements import rules
 from agent_league.protocol.results import MatchResult, ReportedResult, Termination, read_result
@@ -30,10 +30,8 @@ def read_verdict(reported: ReportedResult, players: Sequence[str], game_type: st
 
 
 def _judge(details: Mapping[str, Json], players: Sequence[str], game_type: str) -> Outcome | None:
-    game, choices = GAMES.get(game_type), find_choices(details)
-    if not isinstance(game, Verifiable):
-        return None
-    return game.judge([choices.get(player) for player in players], details)
+    judge, choices = find_judge(GAMES.get(game_type)), find_choices(details)
+    return judge([choices.get(player) for player in players], details) if judge else None
 
 
 def was_played(reported: ReportedResult, game_type: str) -> bool:
@@ -42,7 +40,7 @@ def was_played(reported: ReportedResult, game_type: str) -> bool:
         return False
     details, choices = reported.details, find_choices(reported.details)
     has_result = reported.winner or reported.technical_losses or reported.status == "TECHNICAL_LOSS"
-    if has_result or "choices" not in details or not isinstance(GAMES.get(game_type), Verifiable):
+    if has_result or "choices" not in details or not find_judge(GAMES.get(game_type)):
         return True
     return any(choices.values()) or bool(details.get("drawn_number"))
 

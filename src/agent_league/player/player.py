@@ -104,13 +104,13 @@ class Player(Member):
         )
 
     def answer_invitation(self, invitation: play.Invitation) -> play.JoinAck:
-        self._open_matches.add(invitation.match_id)
+        self._note_open(invitation.match_id)
         plays = invitation.game_type in self.meta.game_types
         return self._give(take_seat(self, invitation, accept=plays))
 
     def choose(self, call: MoveCall) -> play.MoveReply | Awaitable[play.MoveReply]:
         turn = perceive_turn(call)
-        self._open_matches.add(turn.match_id)
+        self._note_open(turn.match_id)
         moves = self._moves.setdefault(turn.match_id, {})
         key = msgspec.json.encode(turn.view)
         if key in moves:
@@ -125,6 +125,11 @@ class Player(Member):
             return self._give(make_move(self, call, moves[key]))
 
         return choose_later()
+
+    def _note_open(self, match_id: str) -> None:
+        """Remember a match; a league that signs cannot be said to be over before its time."""
+        if not self.league_signs:
+            self._open_matches.add(match_id)
 
     def _give(self, reply: Reply) -> Reply:
         """Return *reply*, which is also posted if its referee may not read the answer to its call."""
@@ -142,16 +147,19 @@ class Player(Member):
         return self.decision.decide(turn, budget)
 
     def on_announcement(self, notice: rounds.RoundAnnouncement) -> Acknowledgement:
-        self._referee_check.note_announcement(notice)
-        self._poster.note_announcement(notice)
-        for match in notice.matches:
-            if self.name in (match.player_A_id, match.player_B_id):
+        me = self.name
+        own = [match for match in notice.matches if me in (match.player_A_id, match.player_B_id)]
+        self._poster.note_announcement(notice, own)
+        if not self.league_signs:
+            self._referee_check.note_announced(own)
+            for match in own:
                 self._open_matches.add(match.match_id)
         return acknowledge(notice)
 
     def on_match_over(self, notice: play.GameOver) -> Acknowledgement:
         self._moves.pop(notice.match_id, None)
-        self._open_matches.end(notice.match_id)
+        if not self.league_signs:
+            self._open_matches.end(notice.match_id)
         if notice.match_id not in self.history:
             played = perceive_result(notice, self.name)
             self.recall([played])

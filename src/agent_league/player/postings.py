@@ -1,11 +1,13 @@
 """Replies that a player posts: some referees do not read the answer to their calls."""
 
+from collections.abc import Iterable
+
 from agent_league.dialects.dialect import encode_message
 from agent_league.member import Member
 from agent_league.player.memory import remember
 from agent_league.protocol import Message, jsonrpc, name
 from agent_league.protocol.failures import NoAnswerError
-from agent_league.protocol.rounds import RoundAnnouncement
+from agent_league.protocol.rounds import AnnouncedMatch, RoundAnnouncement
 
 
 class ReplyPoster:
@@ -22,15 +24,14 @@ class ReplyPoster:
         """The matches whose referee does not write as the protocol asks."""
         self._posted: dict[tuple[str, type[Message], str | None], None] = {}
 
-    def note_announcement(self, notice: RoundAnnouncement) -> None:
-        """Remember who referees the matches of this player, unless somebody else may have said it."""
+    def note_announcement(self, notice: RoundAnnouncement, own: Iterable[AnnouncedMatch]) -> None:
+        """Remember who referees the *own* matches, unless somebody else may have said it."""
         member = self._member
         proof = name(RoundAnnouncement), notice.league_id
         if member.league_signs and not member.is_signed(notice.auth_token, *proof):
             return
-        for match in notice.matches:
-            is_mine = member.name in (match.player_A_id, match.player_B_id)
-            if is_mine and match.match_id not in self._endpoints:
+        for match in own:
+            if match.match_id not in self._endpoints:
                 remember(self._endpoints, match.match_id, match.referee_endpoint)
 
     def note_deviation(self, message: Message) -> None:

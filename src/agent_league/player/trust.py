@@ -1,7 +1,7 @@
 """Which calls about a match a player believes: anybody can send one, and a move must stay hidden."""
 
 import inspect
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Iterable
 from typing import TypeAlias
 
 from agent_league.member import Member, NotAdmittedError
@@ -12,7 +12,7 @@ from agent_league.protocol.failures import NoAnswerError
 from agent_league.protocol.message import Result
 from agent_league.protocol.play import Invitation
 from agent_league.protocol.queries import RefereeClaim
-from agent_league.protocol.rounds import RoundAnnouncement
+from agent_league.protocol.rounds import AnnouncedMatch
 
 Shown: TypeAlias = tuple[str, str, str | None]
 """What a caller shows: the match, its name, and its token if it has one."""
@@ -45,11 +45,10 @@ class RefereeCheck:
 
         return handle
 
-    def note_announcement(self, notice: RoundAnnouncement) -> None:
-        """Remember the matches of this player, for a league that gives no tickets."""
-        for match in notice.matches:
-            if self._member.name in (match.player_A_id, match.player_B_id):
-                remember(self._announced, match.match_id, None)
+    def note_announced(self, matches: Iterable[AnnouncedMatch]) -> None:
+        """Remember the matches of this player, in a league that gives no tickets."""
+        for match in matches:
+            remember(self._announced, match.match_id, None)
 
     def _is_believed(self, message: Message) -> bool:
         member, match_id = self._member, message.match_id or ""

@@ -8,6 +8,7 @@ import hashlib
 import hmac
 import secrets
 from collections.abc import Iterable
+from functools import lru_cache
 
 FORMAT = "tok_{agent_id}_{random}"
 MAX_PROOFS = 32
@@ -50,6 +51,7 @@ def is_signed(signature: str | None, keys: Iterable[str], *parts: str) -> bool:
     return any(is_same_secret(proof, own) for own in expected for proof in proofs)
 
 
+@lru_cache(maxsize=4096)  # a proof is made, or looked at, several times
 def sign_ticket(key: str, *parts: str) -> str:
     """Return the ticket that only the league and the holder of *key* can make for *parts*."""
     digest = hmac.digest(key.encode(), "\x1f".join(parts).encode(), "sha256")
