@@ -59,9 +59,9 @@ def _list_drawn(observations: RefereeObservations) -> list[Bout]:
 def names_the_winner(bout: Bout) -> Problem:
     result, (first, second) = bout.result(), bout.choices
     winner = PLAYERS[0] if first == _parity(result["drawn_number"]) else PLAYERS[1]
-    expected = ("DRAW", None) if first == second else ("WIN", winner)
-    actual = (result.get("status"), result.get("winner_player_id"))
-    return None if actual == expected else f"expected {expected}, got {actual}"
+    expected = None if first == second else winner
+    actual = result.get("winner_player_id")
+    return None if actual == expected else f"winner: expected {expected}, got {actual}"
 
 
 def _list_reportable(observations: RefereeObservations) -> list[Bout]:

@@ -93,7 +93,8 @@ class RefereeSession:
         self._collect()
         if first.reached_both("GAME_INVITATION") and not first.find_messages("CHOOSE_PARITY_CALL"):
             first = await self._run_generously(first)
-        if self._check_first_match(first):
+        is_run = self._check_first_match(first)
+        if is_run:
             for name in list(SPECIAL_MATCHES)[1:]:
                 self.progress(f"a match: {name}")
                 await self._run_special(name)
@@ -102,7 +103,7 @@ class RefereeSession:
             return
         self.progress("bad input")
         await self._send_bad_input()
-        if first.has_ended:
+        if is_run:
             await self._run_series()
             self.observations.stop_reason = "the check did not ask for it"
 
