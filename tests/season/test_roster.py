@@ -59,7 +59,7 @@ def roster() -> Roster:
     ("token", "sender", "who"), [(P01, "player:P01", "P01"), (REF01, "referee:REF01", "REF01")]
 )
 def test_a_token_says_who_sent_a_message(roster: Roster, token: str, sender: str, who: str) -> None:
-    assert roster.authenticate(token, sender, "LEAGUE_QUERY", EPOCH).agent_id == who
+    assert roster.authenticate(token, sender, "LEAGUE_QUERY", EPOCH)[0].agent_id == who
 
 
 @pytest.mark.parametrize(
@@ -95,7 +95,7 @@ def test_a_message_without_the_right_token_is_refused(
 
 def test_a_token_ends_when_its_time_is_up(roster: Roster) -> None:
     last = EPOCH + timedelta(hours=24, milliseconds=-1)
-    assert roster.authenticate(P01, "player:P01", "X", last).agent_id == "P01"
+    assert roster.authenticate(P01, "player:P01", "X", last)[0].agent_id == "P01"
     with pytest.raises(ProtocolError) as caught:
         roster.authenticate(P01, "player:P01", "X", EPOCH + timedelta(hours=24))
     assert caught.value.code is ErrorCode.AUTH_TOKEN_INVALID
@@ -104,13 +104,13 @@ def test_a_token_ends_when_its_time_is_up(roster: Roster) -> None:
 def test_an_agent_that_registers_again_may_use_either_token(roster: Roster) -> None:
     roster.apply(issued("P01", "second"))
     for token in (P01, "second"):
-        assert roster.authenticate(token, "player:P01", "X", EPOCH).agent_id == "P01"
+        assert roster.authenticate(token, "player:P01", "X", EPOCH)[0].agent_id == "P01"
 
 
 def test_an_agent_that_moves_keeps_its_tokens_and_leaves_its_endpoint(roster: Roster) -> None:
     roster.apply(registered("P01", "second", endpoint="http://elsewhere/mcp"))
     for token in (P01, "second"):
-        assert roster.authenticate(token, "player:P01", "X", EPOCH).agent_id == "P01"
+        assert roster.authenticate(token, "player:P01", "X", EPOCH)[0].agent_id == "P01"
     assert roster.at("http://p01/mcp") is None
     assert roster.at("http://elsewhere/mcp") == roster["P01"]
 
@@ -122,7 +122,7 @@ def test_strangers_cannot_push_out_a_token_that_was_proven(roster: Roster, stran
     roster.apply(issued("P01", "mine"))
     for number in range(strangers):
         roster.apply(issued("P01", f"theirs {number}", proven=False))
-    assert roster.authenticate("mine", "player:P01", "X", EPOCH).agent_id == "P01"
+    assert roster.authenticate("mine", "player:P01", "X", EPOCH)[0].agent_id == "P01"
 
 
 def test_a_token_that_came_without_proof_is_the_last_key_to_be_tried(roster: Roster) -> None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from agent_league.clock import Clock, format_exact_time
@@ -10,7 +10,7 @@ from agent_league.dialects.dialect import Peer
 from agent_league.peers.line import Line, Peers
 from agent_league.protocol import Envelope, Message, name
 from agent_league.protocol.fields import parse_time
-from agent_league.season.roster import Entry
+from agent_league.season.roster import Entry, Token
 from agent_league.season.season import Season
 from agent_league.store import EventLog
 from agent_league.store.events import TokenExtended
@@ -37,23 +37,27 @@ class Context:
 
         If *any_id*, it may call itself by another id than it was given: its token proves who it is.
         """
-        token, about = message.auth_token, name(type(message))
-        entry = self.season.roster.authenticate(
-            token, message.sender, about, self.clock(), any_id=any_id
+        about, now = name(type(message)), self.clock()
+        entry, token = self.season.roster.authenticate(
+            message.auth_token, message.sender, about, now, any_id=any_id
         )
-        self.extend_token(token)
+        self._extend(entry, token, now)
         return entry
 
     def extend_token(self, token: str | None) -> None:
         """Let a token that is in use last: a league may take longer than its tokens."""
-        now, lifetime = self.clock(), timedelta(hours=self.season.settings.token_hours)
-        holder = self.season.roster.holder(token, now)
-        if holder is None or parse_time(holder[1].expires) - now > lifetime / 2:
+        now = self.clock()
+        if holder := self.season.roster.holder(token, now):
+            self._extend(*holder, now)
+
+    def _extend(self, entry: Entry, token: Token, now: datetime) -> None:
+        lifetime = timedelta(hours=self.season.settings.token_hours)
+        if parse_time(token.expires) - now > lifetime / 2:
             return
         event = TokenExtended(
             at=self.now(),
-            agent_id=holder[0].agent_id,
-            token_hash=holder[1].hash,
+            agent_id=entry.agent_id,
+            token_hash=token.hash,
             expires=format_exact_time(now + lifetime),
         )
         self.events.note(event)

@@ -56,6 +56,8 @@ class Dispatcher:
         self._remaining: set[str] = set()
         self._all_ended = asyncio.Event()
         self._order_writer = OrderWriter(context)
+        self._leases = {guests: self._settings.lease(guests=guests) for guests in (False, True)}
+        """The longest time that a match can take, without guests and with them."""
         context.events.when_kept(events.MatchEnded, self._on_match_ended)
         context.events.when_kept(events.AgentSuspended, self._on_referee_gone)
         context.events.when_kept(events.AgentDisqualified, self._on_referee_gone)
@@ -238,11 +240,13 @@ class Dispatcher:
         lease = self._find_lease(match)
         deadline = Deadline(lambda: self._context.spawn(self._end_lease(assignment)))
         deadline.set(own_time() + lease)
-        with own_clock().measured():
-            try:
-                return await assignment.outcome
-            finally:
-                deadline.cancel()
+        clock = own_clock()
+        clock.begin_wait()
+        try:
+            return await assignment.outcome
+        finally:
+            clock.end_wait()
+            deadline.cancel()
 
     async def _end_lease(self, assignment: Assignment) -> None:
         """Give up a match that was not reported in time: it is lost."""
@@ -251,7 +255,7 @@ class Dispatcher:
         assignment.settle(ended=False)
 
     def _find_lease(self, match: ScheduledMatch) -> float:
-        return self._settings.lease(guests=self._order_writer.has_guests(match))
+        return self._leases[self._order_writer.has_guests(match)]
 
     async def _retry_order_forms(self, assignment: Assignment) -> bool:
         """Send the order again, in another form each time, until the referee acts on it."""

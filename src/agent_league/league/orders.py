@@ -74,7 +74,8 @@ class OrderWriter:
         self._attempts.pop(ended.match_id, None)
 
     def has_guests(self, match: ScheduledMatch) -> bool:
-        return any(self._season.roster[player].guest for player in (match.first, match.second))
+        roster = self._season.roster
+        return roster[match.first].guest or roster[match.second].guest
 
     def _make_contestant(
         self, player_id: str, match: ScheduledMatch, conversation: str

@@ -60,6 +60,12 @@ class Outbox:
             self._worker = asyncio.get_running_loop().create_task(self._work())
         return left
 
+    def _take_most_urgent(self) -> _QueuedMessage:
+        if len(self._queue) == 1:
+            return self._queue.popitem()[1]
+        key = min(self._queue, key=lambda candidate: self._queue[candidate].urgency)
+        return self._queue.pop(key)
+
     def _drop(self, key: str) -> None:
         self._queue.pop(key).left.set_result(None)
 
@@ -80,8 +86,7 @@ class Outbox:
     async def _work(self) -> None:
         try:
             while self._queue:
-                key = min(self._queue, key=lambda candidate: self._queue[candidate].urgency)
-                message = self._queue.pop(key)
+                message = self._take_most_urgent()
                 try:
                     await self._send(message.outgoing)
                 finally:

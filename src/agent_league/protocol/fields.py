@@ -2,6 +2,7 @@
 
 import re
 from datetime import datetime
+from functools import lru_cache
 from ipaddress import IPv4Address, ip_address
 from typing import Annotated, Final, Literal, TypeAlias
 from urllib.parse import urlsplit
@@ -99,6 +100,7 @@ Parity: TypeAlias = Annotated[
 ]
 
 
+@lru_cache(maxsize=1024)  # tokens expire at the same moments, and deadlines are whole seconds
 def parse_time(text: str) -> datetime:
     """Return the moment of a `UtcTime`."""
     return datetime.fromisoformat(text)

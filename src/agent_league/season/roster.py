@@ -117,19 +117,20 @@ class Roster:
 
     def authenticate(
         self, token: str | None, sender: str, about: str, now: datetime, *, any_id: bool = False
-    ) -> Entry:
-        """Return the sender of a message, or raise `ProtocolError`; the token proves who it is.
+    ) -> tuple[Entry, Token]:
+        """Return the sender of a message and its token, which proves who it is.
 
-        If *any_id*, an agent may call itself by another id than it was given.
+        Raise `ProtocolError` if it proves nothing. If *any_id*, an agent may call itself by
+        another id than it was given.
         """
         if token is None:
             detail = "auth_token: required in every message after registration"
             raise ProtocolError(ErrorCode.AUTH_TOKEN_MISSING, detail, about=about)
         if holder := self.holder(token, now):
             if sender == f"{holder[0].role}:{holder[0].agent_id}":
-                return holder[0]
+                return holder
             if any_id and sender.startswith(f"{holder[0].role}:"):
-                return holder[0]
+                return holder
             detail = "sender: the token belongs to another agent"
             raise ProtocolError(ErrorCode.AUTH_TOKEN_INVALID, detail, about=about)
         role, _, agent_id = sender.partition(":")

@@ -84,8 +84,8 @@ class Season:
 
     def is_past(self, match_id: str) -> bool:
         """Whether this is a match of a closed round that is no longer in memory."""
-        place = parse_match_id(match_id)
-        if place is None or match_id in self.matches:
+        place = None if match_id in self.matches else parse_match_id(match_id)
+        if place is None:
             return False
         round_id, number = place
         drawn, added = len(self.players) // 2, len(self._added_to(round_id))
