@@ -531,7 +531,7 @@ CROOKED: Mapping[str, Callable[[], PlainReferee]] = {
     "register.version": having(version="one"),
     "register.game-types": having(game_types=["chess"]),
     "register.contact-endpoint": having(contact_endpoint="localhost"),
-    "register.id-used": Nameless,
+    "register.referee-id-used": Nameless,
     "register.max-concurrent-matches": having(max_concurrent_matches=None),
     "frame.right-message": Numbered,
     "referee.reply.read": Shallow,

@@ -10,7 +10,7 @@ from agent_league.check import RULES, CheckOptions, Mark, Report, run_check
 from agent_league.http.server import HttpServer
 from agent_league.protocol import Patience, Role
 from agent_league.running.serve import LOOPBACK, bind, url_of
-from check.crooked_manager import CROOKED, PlainManager
+from check.crooked_manager import CROOKED, PlainManager, WrongError
 from check.findings import finding_of, marked
 from end_to_end.http_league import HttpLeague
 from scripted import hosted
@@ -83,6 +83,7 @@ def test_a_league_that_lets_nobody_in_is_not_blamed_for_it() -> None:
     report = report_on(Full())
     assert marked(report, Mark.BROKEN) == []
     assert "Registration closed" in finding_of(report, "manager.register.id").why
+    assert finding_of(report, "frame.right-message").mark is Mark.UNJUDGED  # it got no report
 
 
 def test_a_manager_may_ask_its_players_for_what_they_do_not_know() -> None:
@@ -107,3 +108,15 @@ def test_a_rule_catches_the_manager_that_breaks_it_and_no_other_rule_does(rule_i
     verdict = finding_of(report, rule_id)
     assert verdict.why
     assert verdict.proof is not None
+
+
+def test_a_refused_report_is_blamed_on_every_field_that_was_changed() -> None:
+    class Demanding(PlainManager):
+        def take(self, reply: dict[str, Any]) -> dict[str, Any]:
+            if isinstance(reply["round_id"], int) or "score" not in reply:
+                raise WrongError("E022")
+            return super().take(reply)
+
+    why = finding_of(report_on(Demanding()), "frame.right-message").why
+    assert "with round_id 'R" in why
+    assert why.endswith("and more in result, score")

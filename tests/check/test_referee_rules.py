@@ -11,7 +11,7 @@ from agent_league.protocol import Patience, Role
 from agent_league.running.serve import LOOPBACK, bind, url_of
 from agent_league.running.specs import AgentSpec, LeagueLink
 from agent_league.serving.site import make_site
-from check.crooked_referee import CROOKED, PlainReferee
+from check.crooked_referee import CROOKED, Body, PlainReferee
 from check.findings import Herald, finding_of, marked
 from scripted import hosted
 from timewarp import run_over_sockets
@@ -85,3 +85,81 @@ def test_a_rule_catches_the_referee_that_breaks_it_and_no_other_rule_does(rule_i
     verdict = finding_of(report, rule_id)
     assert verdict.why
     assert verdict.proof is not None
+
+
+class Personal(PlainReferee):
+    """Tells each player how it did itself."""
+
+    async def tell(self, order: Body, seat: int, result: Body) -> None:
+        winner, me = result["winner_player_id"], order["players"][seat]["player_id"]
+        loss = "LOSS" if result["status"] == "WIN" else result["status"]
+        own = "WIN" if winner == me else "DRAW" if winner is None else loss
+        await super().tell(order, seat, {**result, "status": own, "details": {"you": me}})
+
+
+def test_a_referee_that_tells_each_player_its_own_result_is_blamed_for_that_alone() -> None:
+    report = report_on(Personal())
+    assert marked(report, Mark.BROKEN) == ["referee.game-over.both"]
+    why = finding_of(report, "referee.game-over.both").why
+    assert "status ('" in why
+    assert why.endswith("you ('P01' and 'P02')")
+
+
+class Slow(PlainReferee):
+    """Answers an order when the match is over, and takes its time between two attempts."""
+
+    async def complain(self, order: Body, seat: int, code: str, attempt: int) -> None:
+        await super().complain(order, seat, code, attempt)
+        await asyncio.sleep(HASTY.generic)
+
+    async def result(self, frame: Body) -> Body:
+        others = set(self.tasks)
+        answer = await super().result(frame)
+        await asyncio.gather(*(self.tasks - others))
+        return answer
+
+
+def test_a_slow_answer_to_the_order_is_no_reason_to_stop_watching_the_match() -> None:
+    report = report_on(Slow(), registers=False)
+    assert finding_of(report, "referee.start-match.in-time").mark is Mark.BROKEN
+    assert finding_of(report, "referee.silent.technical-loss").mark is Mark.KEPT
+    assert finding_of(report, "referee.silent.three-attempts").mark is Mark.KEPT
+
+
+@pytest.mark.parametrize(
+    ("kind", "key", "rule_id", "expected"),
+    [
+        ("GAME_INVITATION", "opponent_id", "referee.invitation.opponent", "P02"),
+        ("CHOOSE_PARITY_CALL", "player_id", "referee.call.player-id", "P01"),
+    ],
+)
+def test_the_message_that_is_shown_is_the_one_that_is_wrong(
+    kind: str, key: str, rule_id: str, expected: str
+) -> None:
+    places: dict[str, str] = {}
+
+    class Reticent(PlainReferee):
+        def spoken(self, message: Body) -> Body:
+            return {k: v for k, v in message.items() if k != key or message["message_type"] != kind}
+
+        def begin(self, order: Body) -> None:
+            places.update({player["player_id"]: player["endpoint"] for player in order["players"]})
+            super().begin(order)
+
+    finding = finding_of(report_on(Reticent()), rule_id)
+    assert repr(expected) in finding.why
+    assert finding.proof is not None
+    assert finding.proof.url == places["P01"]
+
+
+def test_a_match_without_an_end_has_no_status() -> None:
+    class Silent(PlainReferee):
+        def chances(self) -> int:
+            return 1
+
+        async def tell(self, order: Body, seat: int, result: Body) -> None:
+            if result["status"] != "TECHNICAL_LOSS":
+                await super().tell(order, seat, result)
+
+    why = finding_of(report_on(Silent()), "referee.invalid-choice.second-chance").why
+    assert why.endswith("it asked once, and no GAME_OVER with a status came")

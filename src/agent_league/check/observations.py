@@ -182,9 +182,12 @@ class Bout:
         return self.reached_both("GAME_OVER")
 
     def result(self) -> Json:
-        """Return the result as the first seat got it; empty if it did not."""
-        game_over = next(iter(self.find_messages("GAME_OVER")), None)
-        result = game_over.message.get("game_result") if game_over else None
+        """Return the result as the second seat got it, or else the first; empty if none came.
+
+        Some referees write to each player how it did itself; it is the second that does wrong.
+        """
+        found = self.find_messages("GAME_OVER")
+        result = found[-1].message.get("game_result") if found else None
         return result if isinstance(result, dict) else {}
 
 

@@ -114,22 +114,31 @@ def _select_right_messages(observations: Observations) -> list[Case[tuple[Exchan
     """Return the right messages that were refused, with the wording that was taken."""
     answered = [] if _has_own_orders(observations) else observations.list_answered()
     known = [*observations.tool_calls, *answered]
-    understood = [x for x in known if x.answer and x.request_message and not x.is_refusal]
+    understood = [x for x in known if x.answer and _is_telling(x) and not x.is_refusal]
     if not observations.reworded and not understood:
-        raise NotJudgedError(_explain_silence(observations, "it took no message"))
+        reason = "it took no message with this sender or a round_id"
+        raise NotJudgedError(_explain_silence(observations, reason))
     return [
         *(Case((refused, other), refused) for refused, other in observations.reworded),
         *(Case((call, call), call) for call in understood[:1]),
     ]
 
 
+def _is_telling(call: Exchange) -> bool:
+    """Whether the message has a sender or a round_id that some agents refuse."""
+    message = call.request_message
+    return message.get("sender") == Role.LEAGUE or type(message.get("round_id")) is int
+
+
 @agent_rule(required.RIGHT_MESSAGE, _select_right_messages, recorded=(rules.RIGHT_REFUSED,))
 def takes_right_messages(pair: tuple[Exchange, Exchange]) -> Problem:
     right, other = (exchange.request_message for exchange in pair)
-    changes = [key for key in ("sender", "round_id") if right.get(key) != other.get(key)]
     if right == other:
         return None
-    shown = " and ".join(f"{key} {other.get(key)!r}" for key in changes) or "fewer fields"
+    changed = [key for key in other if right.get(key) != other[key]]
+    texts = [f"{key} {other[key]!r:.40}" for key in changed if isinstance(other[key], str)]
+    others = ", ".join(key for key in changed if not isinstance(other[key], str))
+    shown = " and ".join([*texts, *([f"more in {others}"] if others else [])]) or "fewer fields"
     return f"it refuses this {right.get('message_type')}, but takes it with {shown}"
 
 

@@ -1,6 +1,6 @@
 """The rules for a referee's match up to the choices, and for matches with difficult players."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 
 from agent_league.check.exchange import Exchange, Problem
@@ -128,10 +128,19 @@ def gives_roles(bout: Bout) -> Problem:
     return None if right else f"role_in_match: got {roles}"
 
 
-@referee_rule(required.INVITATION_OPPONENT, bouts(_list_invited, INVITATION))
-def names_the_opponent(bout: Bout) -> Problem:
-    invitations = zip(_get_invitations(bout), reversed(PLAYERS), strict=True)
-    return find_first_problem(equals("opponent_id", other)(sent) for sent, other in invitations)
+def _sent_to_seats(kind: str, ids: Sequence[str]) -> Select[tuple[str, Json]]:
+    """Return the selection of messages of *kind*, each with the one of *ids* for its seat."""
+    return lambda observations: [
+        Case((ids[seat], received.message), received.exchange, f"{bout.match_id}: ")
+        for bout in observations.matches
+        for seat in (0, 1)
+        for received in bout.find_messages(kind, seat)
+    ]
+
+
+@referee_rule(required.INVITATION_OPPONENT, _sent_to_seats(INVITATION, PLAYERS[::-1]))
+def names_the_opponent(sent: tuple[str, Json]) -> Problem:
+    return equals("opponent_id", sent[0])(sent[1])
 
 
 def _select_read_replies(observations: RefereeObservations) -> list[Case[bool]]:
@@ -173,16 +182,9 @@ def asks_both_at_once(bout: Bout) -> Problem:
     return None if bout.asked_together else "one was asked only when the other had answered"
 
 
-@referee_rule(
-    required.CALL_PLAYER,
-    bouts(lambda o: [bout for bout in o.matches if bout.find_messages(CALL)], CALL),
-)
-def asks_by_id(bout: Bout) -> Problem:
-    return find_first_problem(
-        equals("player_id", player)(received.message)
-        for seat, player in enumerate(PLAYERS)
-        for received in bout.find_messages(CALL, seat)
-    )
+@referee_rule(required.CALL_PLAYER, _sent_to_seats(CALL, PLAYERS))
+def asks_by_id(sent: tuple[str, Json]) -> Problem:
+    return equals("player_id", sent[0])(sent[1])
 
 
 @referee_rule(required.CALL_DEADLINE, lambda o: list_requests(o.list_sent(CALL)))
@@ -224,10 +226,11 @@ def _list_correctable(observations: RefereeObservations) -> list[Bout]:
 @referee_rule(required.SECOND_CHANCE, bouts(_list_correctable, CALL, ERROR))
 def gives_a_second_chance(bout: Bout) -> Problem:
     call_count, status = len(bout.find_messages(CALL, 1)), bout.result().get("status")
-    if call_count > 1 and status in {"WIN", "DRAW"}:
+    if call_count > 1 and status in {"WIN", "DRAW", "LOSS"}:
         return None
     times = "once" if call_count == 1 else f"{call_count} times"
-    return f"it asked {times}, and the match ended {status}"
+    end = f"the match ended {status}" if status else "no GAME_OVER with a status came"
+    return f"it asked {times}, and {end}"
 
 
 def _check_second_lost(bout: Bout) -> Problem:

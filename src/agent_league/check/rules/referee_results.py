@@ -1,5 +1,7 @@
 """The rules for how a match ends: the result for the players, and the report to the league."""
 
+from collections.abc import Iterator
+
 from agent_league.check.exchange import Problem
 from agent_league.check.judging import equals
 from agent_league.check.messages import PLAYERS
@@ -27,7 +29,17 @@ def sends_both_the_result(bout: Bout) -> Problem:
     one, other = ({k: v for k, v in sent.items() if k not in own} for sent in (first, second))
     if "game_result" in first or "game_result" in second:
         one, other = first.get("game_result"), second.get("game_result")
-    return None if one == other else "the two players got different results"
+    differences = ", ".join(_list_differences(one, other))
+    return f"the two players got different messages: {differences}" if differences else None
+
+
+def _list_differences(one: Json, other: Json, place: str = "game_result") -> Iterator[str]:
+    """Yield each place where two results differ, with what is there."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        for key in {**one, **other}:
+            yield from _list_differences(one.get(key), other.get(key), key)
+    elif one != other:
+        yield f"{place} ({one!r:.60} and {other!r:.60})"
 
 
 @referee_rule(required.RESULT_CHOICES, bouts(list_normal, GAME_OVER))

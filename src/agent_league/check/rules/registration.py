@@ -122,12 +122,21 @@ def _select_senders(observations: Observations) -> list[Case[tuple[str, str]]]:
     return found
 
 
-@member_rule(rules.PLAYER_ID_OTHER, _select_senders, id="register.id-used")
-def uses_its_id(names: tuple[str, str]) -> Problem:
+def _check_id(names: tuple[str, str]) -> Problem:
     sender, assigned_id = names
     used = sender.partition(":")[2] == assigned_id
     return None if used else f"sender: expected the id {assigned_id!r}, got {sender!r}"
 
+
+uses_its_id = (
+    rule((Role.PLAYER,), rules.PLAYER_ID_OTHER, _select_senders, id="register.id-used")(_check_id),
+    rule(
+        (Role.REFEREE,),
+        required.REFEREE_ID,
+        _select_senders,
+        recorded=(rules.PLAYER_ID_OTHER,),
+    )(_check_id),
+)
 
 says_its_capacity = rule((Role.REFEREE,), required.CAPACITY, _select_meta)(
     field("max_concurrent_matches", lambda v: type(v) is int and v in range(1, 11), "1 to 10")

@@ -223,7 +223,7 @@ class RefereeSession:
 
     async def _wait_for_end(self, bout: Bout, tries: int = 1) -> None:
         """Wait until both players got the result and the league its report, or time is up."""
-        if find_refusal(bout.order):
+        if find_refusal(bout.order) and not bout.order.is_late:
             return
         try:
             await self._wait_for_results(bout, tries)
@@ -233,7 +233,7 @@ class RefereeSession:
 
     async def _wait_for_results(self, bout: Bout, tries: int) -> None:
         patience = self.client.patience
-        within = patience.generic + tries * (patience.join + HOLD_SECONDS)
+        within = patience.generic + tries * (patience.join + HOLD_SECONDS) - bout.order.seconds
         waits = [seat.wait_for(bout.match_id, within, "GAME_OVER") for seat in self._seats]
         received = await asyncio.gather(*waits)
         league = self.check_league if self.observations.registration else None

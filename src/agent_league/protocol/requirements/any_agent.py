@@ -13,11 +13,11 @@ TOOL_NAME = define("""frame.tool-name | 001 Required Tools | MINOR
     an agent understands a call by the name of its tool
     fix: Accept the tool's name (handle_game_invitation, choose_parity, start_match, league_query,
          ...) as `method`, and find the message in `params`.""")
-RIGHT_MESSAGE = define("""frame.right-message | 002 2.4.4
+RIGHT_MESSAGE = define("""frame.right-message | 002 2.4
     an agent takes messages as the documents write them: the sender "league_manager", a round_id
     that is an integer
     fix: Accept "league_manager" (without an id) as the sender of the league, and an integer as
-         round_id.""")
+         round_id; require no field that the documents do not have.""")
 TOOL_NAMES = frozenset(
     {
         "handle_game_invitation",
@@ -70,6 +70,9 @@ GAME_TYPES = define("""register.game-types | 003 3.3.2 | CRITICAL
 CONTACT_ENDPOINT = define("""register.contact-endpoint | 003 3.3.2 | CRITICAL
     contact_endpoint is the address at which the agent listens
     fix: Send the http:// address of your /mcp as contact_endpoint, as others can reach it.""")
+REFEREE_ID = define("""register.referee-id-used | 003 3.2.3
+    a referee uses the id that the league gave it
+    fix: Take the id from the response to your registration, and use no other.""")
 CAPACITY = define("""register.max-concurrent-matches | 003 3.1.2 | MINOR
     a referee says how many matches it can run at once, 1 to 10
     fix: Send "max_concurrent_matches" in referee_meta, an integer from 1 to 10.""")

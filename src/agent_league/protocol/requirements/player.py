@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from agent_league.protocol.requirements.requirement import Requirement, define
 
-CONVERSATION = define("""player.envelope.conversation-id | 002 2.4.1
+CONVERSATION = define("""player.envelope.conversation-id | 003 5.1.2
     a reply repeats the conversation_id of the request
     fix: Copy `conversation_id` from the request into the reply.""")
 AUTH_TOKEN = define("""player.envelope.auth-token | 002 2.4.5 | MINOR

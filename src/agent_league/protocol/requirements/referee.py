@@ -79,7 +79,7 @@ SILENT_WARNED = define("""referee.silent.warning | 003 9.2.4
 
 PLAYED_ONCE = define("""referee.repeat.start-match | 000 Required Capabilities
     a referee plays a match once, even if it gets the order twice
-    fix: Remember the match_id of a match that is running, and only acknowledge a repeated
+    fix: Remember the match_id of every match that you have begun, and only acknowledge a repeated
          order.""")
 UNKNOWN_GAME = define("""referee.unknown-game | 000 Critical Requirements | ADVICE
     a referee refuses a game that it does not know
