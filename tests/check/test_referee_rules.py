@@ -1,11 +1,16 @@
 """Every rule for referees, against referees that keep it and the one that does not."""
 
 import asyncio
+import json
 
 import pytest
 
 from agent_league.check import RULES, CheckOptions, Mark, Report, run_check
+from agent_league.check.exchange import Exchange, Received
+from agent_league.check.observations import Bout
+from agent_league.check.rules.referee import plays_once
 from agent_league.http.client import HttpClient
+from agent_league.http.exchange import Answer
 from agent_league.http.server import HttpServer
 from agent_league.protocol import Patience, Role
 from agent_league.running.serve import LOOPBACK, bind, url_of
@@ -163,3 +168,22 @@ def test_a_match_without_an_end_has_no_status() -> None:
 
     why = finding_of(report_on(Silent()), "referee.invalid-choice.second-chance").why
     assert why.endswith("it asked once, and no GAME_OVER with a status came")
+
+
+@pytest.mark.parametrize(
+    ("invited", "problem"), [(1, None), (2, "a player got GAME_INVITATION 2 times")]
+)
+def test_a_referee_that_invites_twice_plays_a_match_twice_although_it_announces_one_result(
+    invited: int, problem: str | None
+) -> None:
+    kinds = [*["GAME_INVITATION"] * invited, "GAME_OVER"]
+    inbox = [Received(0.0, _make_exchange(kind)) for kind in kinds]
+    bout = Bout("R901M5", _make_exchange("START_MATCH"), ("odd", "even"), (inbox, []))
+    assert plays_once.find_problem(bout) == problem
+
+
+def _make_exchange(kind: str) -> Exchange:
+    frame = {"jsonrpc": "2.0", "method": "any", "params": {"message_type": kind}, "id": 1}
+    return Exchange(
+        "http://agent/mcp", json.dumps(frame).encode(), Answer(200, b"{}"), None, 0.1, 5.0
+    )

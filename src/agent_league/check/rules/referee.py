@@ -273,8 +273,11 @@ def warns_the_silent(bout: Bout) -> Problem:
 
 @referee_rule(required.PLAYED_ONCE, bouts(_special("twice"), GAME_OVER))
 def plays_once(bout: Bout) -> Problem:
-    result_count = len(bout.find_messages(GAME_OVER, 0))
-    return None if result_count <= 1 else f"the players got {result_count} results"
+    for kind in (INVITATION, GAME_OVER):
+        count = len(bout.find_messages(kind, 0))
+        if count > 1:
+            return f"a player got {kind} {count} times"
+    return None
 
 
 @referee_rule(required.UNKNOWN_GAME, lambda o: [o.unknown_game])
