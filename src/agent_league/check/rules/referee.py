@@ -271,7 +271,7 @@ def warns_the_silent(bout: Bout) -> Problem:
     return None if warned else f"the player got the errors {codes}, not E001 with retry_info"
 
 
-@referee_rule(required.PLAYED_ONCE, bouts(_special("twice"), GAME_OVER))
+@referee_rule(required.PLAYED_ONCE, bouts(_special("twice"), INVITATION))
 def plays_once(bout: Bout) -> Problem:
     for kind in (INVITATION, GAME_OVER):
         count = len(bout.find_messages(kind, 0))
