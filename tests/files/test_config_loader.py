@@ -178,7 +178,7 @@ def test_a_game_that_cannot_be_played_is_said_so() -> None:
         settings(SystemConfig(), league(game_type="even_od"), seed="s")
     assert str(caught.value).startswith(
         "config/leagues/cup.json: game_type: no game 'even_od' can be played; "
-        "did you mean 'even_odd'? known: even_odd, "
+        "did you mean 'even_odd'? known: connect_four, even_odd, "
     )
     games = registry({"game_type": "tic_tac_toe", "display_name": "T"})
     with pytest.raises(ConfigError, match="no game 'even_odd' can be played; known: tic_tac_toe"):

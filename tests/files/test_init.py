@@ -8,6 +8,7 @@ import pytest
 
 from agent_league.cli.start import init as command
 from agent_league.files import ConfigError, ConfigLoader, UnsafeIdError, init, settings
+from agent_league.game import GAMES
 from files.test_config_models import SEED_AGENTS, SEED_LEAGUE, SEED_SYSTEM
 
 FILES = [
@@ -32,7 +33,7 @@ def test_what_is_written_loads_without_complaint(tmp_path: Path) -> None:
     league = loader.load_league(loader.load_system().default_league_id)
     games = loader.load_games_registry()
     assert league.display_name == "Summer Cup"
-    assert [game.game_type for game in games.games][:1] == ["even_odd"]
+    assert [game.game_type for game in games.games] == list(GAMES)
     assert settings(loader.load_system(), league, seed="s", games=games).league_id == "summer_cup"
     assert [player.player_id for player in loader.load_agents().players] == [
         "P01",

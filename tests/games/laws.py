@@ -1,14 +1,26 @@
 """The laws every game keeps, as functions of a game; who keeps them is for the tests to say."""
 
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping
 from copy import deepcopy
 from random import Random
 from typing import Any
+from xml.etree import ElementTree as ET
 
 import pytest
 
-from agent_league.game import AnyGame, IllegalMoveError, OptionsError
+from agent_league.game import (
+    AnyGame,
+    IllegalMoveError,
+    OptionsError,
+    count_turns,
+    draw_picture,
+    explain_rules,
+    explain_view,
+    find_restore,
+)
+from agent_league.picture import draw_svg, draw_text
 from agent_league.vocabulary import Json, Seat
 
 SEEDS = range(20)
@@ -115,6 +127,42 @@ def refuses_an_option_it_does_not_know(game: AnyGame) -> None:
         game.start({"no such option": 1}, Random(0))
 
 
+def tells_its_rules_and_who_wins(game: AnyGame) -> None:
+    assert re.search(r"\b(wins?|winner|draw)\b", explain_rules(game))
+
+
+def shows_each_seat_all_that_it_needs(game: AnyGame) -> None:
+    for state, moves in _steps(game):
+        for seat in moves:
+            shown = explain_view(game, state, seat)
+            assert shown["answer_schema"] == {"enum": list(game.legal(state, seat))}
+            assert shown["rules"]
+            assert shown["picture"]
+            assert len(json.dumps(shown)) < 5_000
+
+
+def draws_what_it_shows(game: AnyGame) -> None:
+    for state, moves in _steps(game):
+        seen = [game.view(state, seat) for seat in moves] or [game.record(state)]
+        for shown in seen:
+            picture = draw_picture(game, json.loads(json.dumps(shown)))
+            assert draw_text(picture).strip()
+            root = ET.fromstring(draw_svg(picture))  # noqa: S314 - our own text
+            assert root.tag.endswith("svg")
+
+
+def restores_what_it_shows_whole(game: AnyGame) -> None:
+    restore = find_restore(game)
+    for state, moves in _steps(game) if restore else ():
+        for seat in moves:
+            assert restore
+            assert restore(json.loads(json.dumps(game.view(state, seat)))) == state
+
+
+def asks_as_often_as_its_options_say(game: AnyGame) -> None:
+    assert count_turns(game, {}) == game.turns
+
+
 LAWS: tuple[Callable[[AnyGame], None], ...] = (
     ends_with_an_outcome_and_not_before,
     asks_no_more_often_than_it_says,
@@ -126,4 +174,9 @@ LAWS: tuple[Callable[[AnyGame], None], ...] = (
     reads_back_the_moves_it_offers,
     refuses_what_is_no_move_by_the_one_exception,
     refuses_an_option_it_does_not_know,
+    tells_its_rules_and_who_wins,
+    shows_each_seat_all_that_it_needs,
+    draws_what_it_shows,
+    restores_what_it_shows_whole,
+    asks_as_often_as_its_options_say,
 )

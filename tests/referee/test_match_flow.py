@@ -493,8 +493,12 @@ def test_a_game_of_turns_is_played_to_its_end() -> None:
     for number, call in enumerate(turns):
         assert call.method == "choose_move"
         assert call.who == ("P01", "P02")[number % 2]
-        assert call.message["view"] == {"board": board, "you": number % 2}
         free = [cell for cell in range(9) if board[cell] is None]
+        view = call.message["view"]
+        assert (view["board"], view["you"]) == (board, number % 2)
+        assert view["answer_schema"] == {"enum": free}
+        assert "three cells in a row" in view["rules"]
+        assert view["picture"].endswith(f"you are {'XO'[number % 2]}")
         assert call.message["legal_moves"] == free
         board[free[0]] = number % 2
     assert arena.result["winner"] == "P01"  # 0, 2, 4, 6: a diagonal, by always taking the first

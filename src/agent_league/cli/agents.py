@@ -29,7 +29,7 @@ from agent_league.referee.seated_player import PARITY_GAME
 from agent_league.running.errors import UsageError
 from agent_league.running.event_loop import run
 from agent_league.running.folder import SHARED, Folder
-from agent_league.running.lineup import LOCAL_HOSTS, ConfigFiles
+from agent_league.running.lineup import LOCAL_HOSTS, ConfigFiles, check_game
 from agent_league.running.members import run_members
 from agent_league.running.serve import LOOPBACK, bind_first, find_own_address, open_client
 from agent_league.running.specs import AgentSpec, LeagueLink, claim_id
@@ -83,6 +83,7 @@ def player(
     league_id: flags.JoinedLeague = None,
     player_id: str = "player",
     strategy: str | None = None,
+    games: str | None = None,
     name: flags.DisplayName = None,
     seed: flags.Seed = None,
     host: flags.Host = None,
@@ -103,6 +104,8 @@ def player(
         The id to ask for, such as P01.
     strategy
         A strategy by name, or a file with your own.
+    games
+        The games that it plays, with commas; by default every game that is known here.
     mcp
         The address of an MCP server that is to play; it is registered, and nothing is run here,
         unless it wants headers: then this command passes the calls on with them.
@@ -115,6 +118,8 @@ def player(
         url, league_id=league_id, dialect=protocol, seed=seed, waits_for_league=patient
     )
     found = files.find_agent(Role.PLAYER, player_id)
+    if games:
+        found = replace(found, game_types=[check_game(one.strip()) for one in games.split(",")])
     headers = parse_headers(header)
     if mcp or mcp_command:
         name = name or f"{player_id} (mcp)"

@@ -67,7 +67,9 @@ Referees = Annotated[
 ]
 Game = Annotated[
     str | None,
-    Parameter(help="What to play, if not what the files say: even_odd, tic_tac_toe, or your own."),
+    Parameter(
+        help="What to play, if not what the files say: even_odd, connect_four, ..., or your own."
+    ),
 ]
 Legs = Annotated[int | None, between(1, 10, help="How often each pair meets.")]
 Seed = Annotated[

@@ -6,6 +6,7 @@ from random import Random
 from typing import Literal, TypeAlias
 
 from agent_league.game import Game, IllegalMoveError, OptionsError, Outcome
+from agent_league.picture import Picture
 from agent_league.vocabulary import Json, Seat
 
 Parity: TypeAlias = Literal["even", "odd"]
@@ -75,6 +76,12 @@ class EvenOdd:
         if state.drawn is None:
             return {"drawn_number": None, "number_parity": None}
         return {"drawn_number": state.drawn, "number_parity": _parity(state.drawn)}
+
+    def picture(self, shown: Json) -> Picture:
+        drawn = shown.get("drawn_number")
+        if drawn is None:
+            return Picture([list(PARITIES)], "call one; the number has not been drawn")
+        return Picture([[f"{drawn}"]], f"the number is {_parity(drawn)}")
 
     def judge(self, choices: Sequence[Json], record: Mapping[str, Json]) -> Outcome | None:
         drawn = record.get("drawn_number")

@@ -5,9 +5,11 @@ from dataclasses import dataclass
 from random import Random
 
 from agent_league.game import Game, IllegalMoveError, OptionsError, Outcome
+from agent_league.picture import Picture
 from agent_league.vocabulary import Json, Seat
 
 CELLS = range(9)
+MARKS = "XO"
 LINES = ((0, 1, 2), (3, 4, 5), (6, 7, 8), (0, 3, 6), (1, 4, 7), (2, 5, 8), (0, 4, 8), (2, 4, 6))
 
 
@@ -63,6 +65,15 @@ class TicTacToe:
 
     def record(self, state: State) -> dict[str, Json]:
         return {"board": list(state.board)}
+
+    def restore(self, view: Json) -> State:
+        return State(tuple(view["board"]))
+
+    def picture(self, shown: Json) -> Picture:
+        owners = enumerate(shown["board"])
+        cells = [str(cell) if owner is None else MARKS[owner] for cell, owner in owners]
+        side = f"you are {MARKS[shown['you']]}" if "you" in shown else ""
+        return Picture([cells[0:3], cells[3:6], cells[6:9]], side)
 
 
 game: Game[State, int] = TicTacToe()

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from agent_league.agent import Agent
 from agent_league.clock import format_deadline
 from agent_league.dialects.dialect import Peer
-from agent_league.game import AnyGame, IllegalMoveError
+from agent_league.game import AnyGame, IllegalMoveError, explain_view
 from agent_league.member import Member
 from agent_league.own_time import TOLERANCE, own_time
 from agent_league.peers.retry import call_with_retry
@@ -242,7 +242,8 @@ class SeatedPlayer:
         if self._order.game_type == PARITY_GAME:
             return play.ParityCall(**common)
         moves = list(game.legal(state, self._seat))
-        return play.GameMoveCall(**common, view=game.view(state, self._seat), legal_moves=moves)
+        view = explain_view(game, state, self._seat)
+        return play.GameMoveCall(**common, view=view, legal_moves=moves)
 
 
 PARITY_GAME = "even_odd"

@@ -3,6 +3,7 @@
 import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from itertools import chain, count, cycle, islice, repeat
 from pathlib import Path
 from typing import Any
@@ -180,12 +181,13 @@ class ConfigFiles:
     def _make_default(self, role: Role, agent_id: str) -> AgentSpec:
         """Return an agent that no file names; a player gets its name later."""
         if role is Role.PLAYER:
-            version, games = self.player.version, self.player.game_types
+            version, games = self.player.version, self.player.game_types or list_games()
             strategy = self.player.strategy or None
             return AgentSpec(role, agent_id, 0, "", version, games, strategy=strategy)
         defaults = self.referee
         name, capacity = f"{defaults.display_name} {agent_id}", defaults.max_concurrent_matches
-        return AgentSpec(role, agent_id, 0, name, defaults.version, defaults.game_types, capacity)
+        games = defaults.game_types or list_games()
+        return AgentSpec(role, agent_id, 0, name, defaults.version, games, capacity)
 
 
 def _name_after_game(league_id: str, usual: str, game: str) -> str:
@@ -240,6 +242,12 @@ def _make_name(number: int, strategy: str) -> str:
     lap, index = divmod(number, len(GREEK))
     letter = f"{GREEK[index]} {lap + 1}" if lap else GREEK[index]
     return f"{letter} ({strategy.rsplit('/', 1)[-1].removesuffix('.py')[:30]})"
+
+
+@cache
+def list_games() -> tuple[str, ...]:
+    """Return every game that is known here; the first is meant where a message names none."""
+    return tuple(sorted(GAMES, key=lambda game: (game != PARITY_GAME, game)))
 
 
 def check_game(game: str) -> str:

@@ -7,7 +7,7 @@ from typing import Self
 
 import msgspec
 
-from agent_league.game import GAMES
+from agent_league.game import GAMES, count_turns
 from agent_league.protocol import Patience
 from agent_league.protocol.play import Retry, Strictness
 from agent_league.protocol.versions import PROTOCOLS
@@ -135,7 +135,7 @@ class LeagueSettings:
         """Return the longest time that a match can take with a referee that keeps its limits."""
         patience = self.patience_in(guests=guests)
         waits = self.retry.base_delay * (2 ** (self.retry.attempts - 1) - 1.0)
-        turns = GAMES[self.game_type].turns
+        turns = count_turns(GAMES[self.game_type], self.options)
         windows = patience.join + turns * patience.move
         play_time: float = self.retry.attempts * windows + (1 + turns) * waits
         return play_time + patience.game_over + patience.report + patience.generic

@@ -1,10 +1,9 @@
 """The rules of the games, as resources to read."""
 
-import inspect
 from collections.abc import Iterable
 from functools import partial
 
-from agent_league.game import GAMES
+from agent_league.game import GAMES, explain_rules
 from agent_league.offer import MARKDOWN, Resource
 
 
@@ -14,15 +13,11 @@ def rules(game_type: str) -> str:
         game = GAMES[game_type]
     except KeyError:
         return f"# {game_type}\n\nThe rules of this game are not known here."
-    module, game_class = inspect.getmodule(type(game)), type(game)
-    paragraphs = [
-        inspect.cleandoc(text) for text in (module and module.__doc__, game_class.__doc__) if text
-    ]
     seats = f"{game.seats} players; each is asked to move at most {game.turns} times."
     forfeits = (
         "A player that does not answer in time, or with a move that is not legal, loses the match."
     )
-    return "\n\n".join([f"# {game_type}", *paragraphs, seats, forfeits])
+    return "\n\n".join([f"# {game_type}", explain_rules(game), seats, forfeits])
 
 
 def rules_resources(game_types: Iterable[str]) -> list[Resource]:

@@ -20,7 +20,10 @@ class State:
 
 
 class Rules:
-    """The eight methods that a referee calls."""
+    """Take one to three stones when it is your turn. Whoever takes the last stone wins.
+
+    Players read this text, and the one at the top of the file: say how to play, and who wins.
+    """
 
     seats = 2
     turns = 10
@@ -38,7 +41,7 @@ class Rules:
 
     def view(self, state: State, seat: Seat) -> Json:
         """Return what *seat* may see of the game."""
-        return {"stones": state.stones}
+        return {"stones": state.stones, "you": seat}
 
     def read_move(self, raw: Json) -> int:
         """Return the move that a player sent. *raw* can be any JSON value."""
@@ -61,6 +64,10 @@ class Rules:
     def record(self, state: State) -> dict[str, Json]:
         """Return the public facts about a finished game."""
         return {"stones": state.stones}
+
+    def restore(self, view: Json) -> State:
+        """Return the state of a view. Leave it out if a view does not show everything."""
+        return State(view["stones"], view["you"])
 
 
 game: Game[State, int] = Rules()
