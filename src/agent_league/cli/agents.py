@@ -118,22 +118,32 @@ def player(
         url, league_id=league_id, dialect=protocol, seed=seed, waits_for_league=patient
     )
     found = files.find_agent(Role.PLAYER, player_id)
-    if games:
-        found = replace(found, game_types=[check_game(one.strip()) for one in games.split(",")])
+    found = replace(found, game_types=_read_games(games) or found.game_types)
     headers = parse_headers(header)
     if mcp or mcp_command:
         name = name or f"{player_id} (mcp)"
         found = replace(found, game_types=run(_find_games(mcp, mcp_command, headers)))
     if mcp and not headers:
-        server = AgentSpec(Role.PLAYER, player_id, display_name=str(name), endpoint=mcp)
-        server = replace(server, game_types=found.game_types)
+        server = replace(found, display_name=str(name), endpoint=mcp)
         return run(_register(server, LeagueLink(url, league_id)))
-    chosen = strategy or found.strategy or "random"
-    default_name = f"{files.player.display_name} ({chosen.rsplit('/', 1)[-1]})"
-    named = replace(found, display_name=name or found.display_name or default_name)
-    spec = replace(named, strategy=chosen, mcp_command=mcp_command, endpoint=endpoint or "")
+    named = _choose_strategy(found, strategy, name, files.player.display_name)
+    spec = replace(named, mcp_command=mcp_command, endpoint=endpoint or "")
     spec = replace(spec, mcp_url=mcp, mcp_headers=headers)
     return _run_agent(spec, link, files, host, port, log_level)
+
+
+def _choose_strategy(
+    found: AgentSpec, strategy: str | None, name: str | None, usual: str
+) -> AgentSpec:
+    """Return a player with its strategy and its name; flags win over files."""
+    chosen = strategy or found.strategy or "random"
+    default_name = f"{usual} ({chosen.rsplit('/', 1)[-1]})"
+    display_name = name or found.display_name or default_name
+    return replace(found, strategy=chosen, display_name=display_name)
+
+
+def _read_games(names: str | None) -> Sequence[str]:
+    return [check_game(one.strip()) for one in names.split(",")] if names else ()
 
 
 def _run_agent(

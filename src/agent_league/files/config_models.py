@@ -334,8 +334,7 @@ class RefereeDefaults(Config, frozen=True, kw_only=True):
     schema_version: SchemaVersion = "1.0.0"
     display_name: DisplayName = "Referee"
     version: SemanticVersion = "1.0.0"
-    game_types: GameTypes | UnsetType = UNSET
-    """If unset, every game that is known here."""
+    game_types: GameTypes | UnsetType = UNSET  # every game that is known here
     max_concurrent_matches: Capacity = 10
 
 
@@ -345,7 +344,6 @@ class PlayerDefaults(Config, frozen=True, kw_only=True):
     schema_version: SchemaVersion = "1.0.0"
     display_name: DisplayName = "Player"
     version: SemanticVersion = "1.0.0"
-    game_types: GameTypes | UnsetType = UNSET
-    """If unset, every game that is known here."""
+    game_types: GameTypes | UnsetType = UNSET  # every game that is known here
     strategy: Text | UnsetType = UNSET
     """If unset, `league play` mixes strategies, and `league player` plays at random."""
