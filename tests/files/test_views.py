@@ -196,7 +196,7 @@ def test_a_history_has_the_keys_of_the_end_of_a_match(box: Box, tmp_path: Path) 
             "choices",
             "reason",
         }
-        assert all(match["result"].keys() == notices for match in reply["history"])
+        assert all(match["result"].keys() == {*notices, "details"} for match in reply["history"])
         assert reply["last_updated"] == reply["history"][-1]["ended_at"]
 
 

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 from agent_league.agent import Agent
+from agent_league.chance import commit_to
 from agent_league.http.exchange import Wire
 from agent_league.http.site import Site
 from agent_league.league import views
@@ -154,6 +155,7 @@ class LeagueManager(Agent):
             game_type=self.settings.game_type,
             seed=self.settings.seed,
             legs=self.settings.legs,
+            commitment=commit_to(self.season.secret),
         )
         await self.events.append(event)
         self.report_receiver.resume()
@@ -205,7 +207,7 @@ class LeagueManager(Agent):
             await self.events.append(decision.event)
             outcome |= {"status": "ACCEPTED", f"{role}_id": decision.agent_id}
             outcome |= {"auth_token": decision.token, "league_id": self.settings.league_id}
-            outcome |= {"signed": True}
+            outcome |= {"signed": True, "commitment": commit_to(self.season.secret)}
         return {**self.envelope(request.conversation_id), **outcome}
 
     def admit(self, message: Message, deviations: Sequence[Deviation]) -> Message:

@@ -4,7 +4,6 @@ import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from hashlib import sha256
 from typing import TypeAlias
 
 from agent_league.league.context import Context
@@ -61,7 +60,7 @@ class OrderWriter:
             game_type=settings.game_type,
             players=contestants,
             ticket=ticket,
-            seed=sha256(f"{settings.seed}|{match.match_id}".encode()).hexdigest(),
+            seed=self._season.find_secret(match),
             options={**_default_options(contestants, settings.game_type), **settings.options},
             patience=settings.patience_in(guests=self.has_guests(match)),
             retry=settings.retry,

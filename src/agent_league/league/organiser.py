@@ -4,6 +4,8 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import timedelta
 from typing import TypeAlias
 
+import msgspec
+
 from agent_league.clock import format_exact_time
 from agent_league.league.context import Context
 from agent_league.league.organiser_tools import CARDS, MAX_TEXT
@@ -160,13 +162,12 @@ class Organiser:
         matches = season.pairings(round_id)
         first, second = matches[number - 1].first, matches[number - 1].second
         replay = f"R{round_id}M{len(matches) + 1}"
+        again = events.ScheduledMatch(
+            match_id=replay, round_id=round_id, first=first, second=second
+        )
+        again = season.commit(again)
         added = events.MatchAdded(
-            at=self._now(),
-            match_id=replay,
-            round_id=round_id,
-            first=first,
-            second=second,
-            replaces=match_id,
+            at=self._now(), replaces=match_id, **msgspec.structs.asdict(again)
         )
         await self._events.append(added)
         return Acknowledgement(match_id=replay, note=f"{match_id} is played again as {replay}")

@@ -128,7 +128,10 @@ class SeasonRunner:
             self._may_start.set()
 
     async def _play_round(self, round_id: int) -> None:
-        matches, now, note = self._season.pairings(round_id), self._now, self._events.note
+        season, now, note = self._season, self._now, self._events.note
+        matches = [
+            season.matches.get(m.match_id) or season.commit(m) for m in season.pairings(round_id)
+        ]
         note(events.RoundOpened(at=now(), round_id=round_id, matches=matches))
         referees = self._referee_pool.plan_referees(len(matches))
         match_ids = (match.match_id for match in matches)
@@ -175,9 +178,12 @@ class SeasonRunner:
         self._table_updates.send_pending()
         notice = self._notices.make_league_completed()
         self._broadcaster.tell(notice, Urgency.FAREWELL, prepare_extras=self._notices.freeze_table)
-        await self._events.append(events.SeasonEnded(at=self._now(), champion=champion))
+        await self._events.append(self._make_end(champion))
         await self._broadcaster.drain(self._settings.farewell)
         await self._events.append(events.FarewellSaid(at=self._now()))
+
+    def _make_end(self, champion: str) -> events.SeasonEnded:
+        return events.SeasonEnded(at=self._now(), champion=champion, secret=self._season.secret)
 
     async def _heartbeat(self) -> None:
         """Check every member now and then: an agent that died cannot say so."""

@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 
+from agent_league.chance import commit_to
 from agent_league.http.exchange import Wire
 from agent_league.member import Member, acknowledge
 from agent_league.offer import Offer, Resource
@@ -13,6 +14,7 @@ from agent_league.peers.endpoint import Handler
 from agent_league.player.actuators import make_move, take_seat
 from agent_league.player.brain import Brain
 from agent_league.player.decision import DecisionModel
+from agent_league.player.memory import remember
 from agent_league.player.open_matches import OpenMatches
 from agent_league.player.postings import ReplyPoster
 from agent_league.player.sensors import (
@@ -66,6 +68,8 @@ class Player(Member):
         self._open_matches = OpenMatches()
         self._moves: dict[str, dict[bytes, Json]] = {}
         """Moves already made, so that a repeated call gets the same answer."""
+        self._commitments: dict[str, str] = {}
+        """The hash of the secret of each match, as its invitation told it."""
 
     @property
     def game(self) -> str:
@@ -105,6 +109,8 @@ class Player(Member):
 
     def answer_invitation(self, invitation: play.Invitation) -> play.JoinAck:
         self._note_open(invitation.match_id)
+        if invitation.commitment:
+            remember(self._commitments, invitation.match_id, invitation.commitment)
         plays = invitation.game_type in self.meta.game_types
         return self._give(take_seat(self, invitation, accept=plays))
 
@@ -165,7 +171,16 @@ class Player(Member):
             self.recall([played])
             self.save_match(played)
             self.agent_log.note("MATCH_OVER", league_id=self.league_id, **played._asdict())
+            self._check_commitment(notice)
         return Acknowledgement(match_id=notice.match_id)
+
+    def _check_commitment(self, notice: play.GameOver) -> None:
+        """Warn if the secret of a match is not the one that was promised before anybody moved."""
+        promised = self._commitments.pop(notice.match_id, None)
+        secret = notice.game_result.details.get("draw_secret")
+        if promised and (not isinstance(secret, str) or commit_to(secret) != promised):
+            text = f"{notice.sender} did not draw {notice.match_id} as it promised"
+            self.agent_log.warn("COMMITMENT_BROKEN", text)
 
     async def wait_until_quiet(self) -> None:
         await self._open_matches.wait_until_quiet()

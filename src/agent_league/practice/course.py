@@ -1,11 +1,11 @@
 """Practice: an agent elsewhere plays against our strategies, in a league inside this process."""
 
-import secrets
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from agent_league.agent import Agent
+from agent_league.chance import new_seed
 from agent_league.http.client import HttpClient
 from agent_league.http.memory import Network
 from agent_league.league import LeagueManager
@@ -83,7 +83,7 @@ class _PracticeLeague:
         self._plan, self._progress = plan, progress
         self._played = 0
         self._net = Network()
-        self._seed = plan.seed or str(secrets.randbelow(10**6))
+        self._seed = plan.seed or new_seed()
         events = EventLog()
         events.when_kept(MatchEnded, self._on_match_ended)
         self._manager = LeagueManager(self._make_settings(), self._net, events)

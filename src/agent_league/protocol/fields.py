@@ -84,6 +84,11 @@ SemanticVersion: TypeAlias = Annotated[
     ),
 ]
 
+Nonce: TypeAlias = Annotated[
+    str,
+    Meta(pattern=rf"^[0-9A-Za-z_-]{{1,64}}{END}", extra=rule("1 to 64 letters, digits, - and _")),
+]
+
 GameTypes: TypeAlias = Annotated[
     list[Text], Meta(min_length=1, max_length=50, extra=rule("at least one game"))
 ]

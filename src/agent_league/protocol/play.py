@@ -77,7 +77,7 @@ class StartMatch(Request[MatchAccepted], frozen=True, kw_only=True, tag="START_M
     ticket: Text
     """The report counts only with this ticket."""
     seed: Text
-    """The seed of the random numbers of this match."""
+    """The secret from which all draws of this match come; players get its hash before they move."""
     options: dict[str, Json] = field(default_factory=dict)
     patience: Patience = Patience()
     retry: Retry = Retry()
@@ -112,6 +112,8 @@ class Invitation(Request[JoinAck], frozen=True, kw_only=True, tag="GAME_INVITATI
     game_type: Text
     role_in_match: SeatName
     opponent_id: Text
+    commitment: str | None = None
+    """The SHA-256 of the secret from which all draws of the match come; GAME_OVER tells the secret."""
 
 
 class Record(Struct, frozen=True, kw_only=True):

@@ -8,6 +8,7 @@ from agent_league.protocol.fields import (
     Capacity,
     DisplayName,
     GameTypes,
+    Nonce,
     SemanticVersion,
     Sentence,
     Text,
@@ -28,6 +29,8 @@ class PlayerMeta(Struct, frozen=True, kw_only=True, omit_defaults=True):
     protocol_version: SemanticVersion | None = None
     dialect: Text | None = None
     """The dialect to use with it, if not the one that it uses itself: `league.v1`."""
+    nonce: Nonce | None = None
+    """Goes into the secret of each of its matches, so that nobody could choose these before."""
 
 
 class RefereeMeta(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -52,6 +55,8 @@ class RefereeRegistered(Message, frozen=True, kw_only=True, tag="REFEREE_REGISTE
     error_code: str | None = None
     signed: bool = False
     """Whether the league signs its orders and its last notice; then unsigned ones are not its own."""
+    commitment: str | None = None
+    """The SHA-256 of the secret from which all draws of the league come; it is told at the end."""
 
     @property
     def agent_id(self) -> str | None:
@@ -84,6 +89,8 @@ class PlayerRegistered(Message, frozen=True, kw_only=True, tag="LEAGUE_REGISTER_
     error_code: str | None = None
     signed: bool = False
     """Whether the league gives tickets and signs its last notice; then unsigned ones are not its own."""
+    commitment: str | None = None
+    """The SHA-256 of the secret from which all draws of the league come; it is told at the end."""
 
     @property
     def agent_id(self) -> str | None:

@@ -8,14 +8,14 @@ from typing import Any
 from msgspec.structs import replace
 
 from agent_league.agent import Agent, run_together
-from agent_league.chance import make_rng
+from agent_league.chance import Draws
 from agent_league.game import AnyGame, RulesError
 from agent_league.protocol.play import StartMatch
 from agent_league.protocol.results import MatchResult, Termination
 from agent_league.referee.judging import judge_forfeits, judge_game
 from agent_league.referee.seated_player import SeatedPlayer
 from agent_league.referee.transcript import Transcript
-from agent_league.vocabulary import PlayerId, Seat
+from agent_league.vocabulary import Json, PlayerId, Seat
 
 
 class Phase(StrEnum):
@@ -47,10 +47,12 @@ class Match:
         """Whether its result is being announced and cannot change any more."""
         self.forfeits: dict[Seat, Termination] = {}
         self._game = game
-        self._rng = make_rng(order.seed)
+        self._rng = Draws(order.seed)
         self._state: Any = game.start(order.options, self._rng)
         self._moves: dict[Seat, Any] = {}
         self._choices: dict[str, Any] = dict.fromkeys(one.player_id for one in self.seated_players)
+        self._turns: list[dict[str, Any]] = []
+        """The moves of each turn, from which the game can be played again."""
 
     def is_ordered_by(self, order: StartMatch) -> bool:
         """Whether *order* means this match: the same game, players and endpoints."""
@@ -77,7 +79,9 @@ class Match:
         calls = [self.seated_players[seat].move(self._game, self._state) for seat in seats]
         answers = dict(zip(seats, await run_together(calls), strict=True))
         self._moves = {s: move for s, move in answers.items() if not isinstance(move, Termination)}
-        self._choices.update({self.seated_players[s].player_id: m for s, m in self._moves.items()})
+        turn = {self.seated_players[s].player_id: move for s, move in self._moves.items()}
+        self._turns.append(turn)
+        self._choices.update(turn)
         self._advance(Phase.DRAWING_NUMBER, answers)
 
     def draw(self) -> None:
@@ -89,14 +93,17 @@ class Match:
         self.phase = Phase.FINISHED if over else Phase.COLLECTING_CHOICES
 
     def result(self) -> MatchResult:
-        """Return how the match ended; its details say how late we were, if that extended a deadline."""
+        """Return how the match ended; its details have what is needed to play it again.
+
+        They also say how late we were, if that extended a deadline.
+        """
         result = self._judge()
-        lag_ms = sum(seat.lag_ms for seat in self.seated_players)
-        return (
-            replace(result, details=result.details | {"referee_lag_ms": lag_ms})
-            if lag_ms
-            else result
-        )
+        details: dict[str, Json] = {**result.details, "draw_secret": self.order.seed}
+        if self._game.turns > 1:  # else the choices are all there is
+            details["moves"] = self._turns
+        if lag_ms := sum(seat.lag_ms for seat in self.seated_players):
+            details["referee_lag_ms"] = lag_ms
+        return replace(result, details=details)
 
     def _judge(self) -> MatchResult:
         first, second = (PlayerId(seat.player_id) for seat in self.seated_players)

@@ -9,6 +9,7 @@ from random import Random
 from typing import Any, TypeVar
 
 from agent_league.agent import Agent
+from agent_league.chance import commit_to
 from agent_league.clock import format_deadline
 from agent_league.dialects.dialect import Peer
 from agent_league.game import AnyGame, IllegalMoveError, explain_view
@@ -224,6 +225,7 @@ class SeatedPlayer:
             game_type=self._order.game_type,
             role_in_match=SEAT_NAMES[self._seat],
             opponent_id=self._opponent.player_id,
+            commitment=commit_to(self._order.seed),
         )
 
     def _make_move_call(self, game: AnyGame, state: Any) -> Request[Any]:

@@ -1,6 +1,5 @@
 """From configuration files and flags to the spec of a league."""
 
-import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
@@ -12,6 +11,7 @@ from urllib.parse import urlsplit
 import msgspec
 from msgspec import UNSET, UnsetType
 
+from agent_league.chance import new_seed
 from agent_league.files import ConfigLoader, LeagueConfig, patience, retry, settings
 from agent_league.files.config_models import PlayerEntry, RefereeEntry
 from agent_league.files.layout import Layout
@@ -104,7 +104,7 @@ class ConfigFiles:
             league = msgspec.structs.replace(league, protocols=protocols)
         if league.announcement_lead_sec is UNSET and class_league:
             league = msgspec.structs.replace(league, announcement_lead_sec=CLASS_LEAD)
-        chosen_seed = seed or str(secrets.randbelow(10**6))
+        chosen_seed = seed or new_seed()
         base = settings(self.system, league, seed=chosen_seed, games=self.games)
         if game is not None and check_game(game) != base.game_type:
             name = league_id or _name_after_game(wanted, base.game_type, game)

@@ -57,6 +57,7 @@ class Entry:
     model: str | None = None
     dialect: str | None = None
     """The dialect that it asked for; None: the league finds out."""
+    nonce: str | None = None
 
     @cached_property
     def keys(self) -> list[str]:
@@ -207,6 +208,7 @@ class Roster:
                 guest=event.guest,
                 model=event.model,
                 dialect=event.dialect,
+                nonce=known.nonce if known else event.nonce,
             )
         )
 

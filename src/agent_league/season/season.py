@@ -11,6 +11,7 @@ from agent_league.protocol import Role
 from agent_league.protocol.results import MatchResult, Status, read_result
 from agent_league.protocol.rounds import StandingRow
 from agent_league.season.roster import Roster
+from agent_league.season.secrets import commit_to_match, make_league_secret, make_match_secret
 from agent_league.season.settings import LeagueSettings
 from agent_league.store import events
 from agent_league.store.events import Event, MatchEnded, ScheduledMatch
@@ -42,6 +43,8 @@ class Season:
 
     def __init__(self, settings: LeagueSettings) -> None:
         self.settings = settings
+        self.secret = make_league_secret(settings.seed)
+        """All draws come from it; it is told when the season is over."""
         self.roster = Roster()
         self.stage = Stage.REGISTRATION
         self.players: list[PlayerId] = []
@@ -112,6 +115,15 @@ class Season:
             for n, (one, other) in enumerate(pairings, 1)
         ]
         return [*drawn, *self._added_to(round_id)]
+
+    def commit(self, match: ScheduledMatch) -> ScheduledMatch:
+        """Return *match* with the hash of its secret, which binds the league before anybody moves."""
+        nonces = self.roster[match.first].nonce or "", self.roster[match.second].nonce or ""
+        return commit_to_match(self.secret, match, nonces)
+
+    def find_secret(self, match: ScheduledMatch) -> str:
+        """Return the secret of a match, from which all its draws come."""
+        return make_match_secret(self.secret, match)
 
     def _added_to(self, round_id: int) -> list[ScheduledMatch]:
         return [one.match for one in self.added if one.round_id == round_id]

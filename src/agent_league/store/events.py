@@ -33,6 +33,8 @@ class SeasonOpened(Event, frozen=True, kw_only=True, tag="season_opened"):
     game_type: str
     seed: str
     legs: int
+    commitment: str | None = None
+    """The hash of the secret from which all draws come; older leagues have none."""
 
 
 class OrganiserAppointed(Event, frozen=True, kw_only=True, tag="organiser_appointed"):
@@ -67,6 +69,8 @@ class AgentRegistered(Event, frozen=True, kw_only=True, tag="agent_registered"):
     """The model that a guest says it is."""
     dialect: str | None = None
     """The dialect that it asked for; None: the league finds out."""
+    nonce: str | None = None
+    """What a player adds to the secrets of its matches; that of its first registration counts."""
 
 
 class TokenIssued(Event, frozen=True, kw_only=True, tag="token_issued"):
@@ -153,13 +157,17 @@ class SeasonStarted(Event, frozen=True, kw_only=True, tag="season_started"):
     players: list[str]
 
 
-class ScheduledMatch(Struct, frozen=True, kw_only=True):
+class ScheduledMatch(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One match of a round."""
 
     match_id: str
     round_id: int
     first: str
     second: str
+    commitment: str | None = None
+    """The hash of the secret of this match, published before anybody moves."""
+    nonces: list[str] = field(default_factory=list)
+    """What the two players added to that secret, if one of them did."""
 
 
 class RoundOpened(Event, frozen=True, kw_only=True, tag="round_opened"):
@@ -255,11 +263,18 @@ class MatchAdded(Event, frozen=True, kw_only=True, tag="match_added"):
     second: str
     replaces: str
     """The match that is played again; its own result is void."""
+    commitment: str | None = None
+    nonces: list[str] = field(default_factory=list)
 
     @property
     def match(self) -> ScheduledMatch:
         return ScheduledMatch(
-            match_id=self.match_id, round_id=self.round_id, first=self.first, second=self.second
+            match_id=self.match_id,
+            round_id=self.round_id,
+            first=self.first,
+            second=self.second,
+            commitment=self.commitment,
+            nonces=self.nonces,
         )
 
 
@@ -277,6 +292,8 @@ class SeasonEnded(Event, frozen=True, kw_only=True, tag="season_ended"):
     once_key: ClassVar[str] = "season_ended"
 
     champion: str
+    secret: str | None = None
+    """The secret from which all draws came; its hash is in `SeasonOpened`."""
 
 
 class FarewellSaid(Event, frozen=True, kw_only=True, tag="farewell_said"):

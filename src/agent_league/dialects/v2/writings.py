@@ -16,6 +16,7 @@ _encode = msgspec.json.Encoder().encode
 _EXTENSION_FIELDS: Mapping[type[Message], frozenset[str]] = {
     LeagueErrorMessage: frozenset({"error_name", "detail", "retryable"}),
     GameErrorMessage: frozenset({"error_name", "detail", "retryable", "context"}),
+    Invitation: frozenset({"commitment"}),
     ResultReport: frozenset({"ticket", "transcript", "violations"}),
 }
 """The fields that we add to those of the specification."""
@@ -32,7 +33,17 @@ def _make_plain(outgoing: Outgoing) -> Json:
         fields["sender"] = f"{Role.LEAGUE}:LM01"
     for key in _EXTENSION_FIELDS.get(outgoing.kind, ()):
         fields.pop(key, None)
+    if outgoing.kind is GameOver:
+        _drop_secret(fields["game_result"])
     return fields
+
+
+def _drop_secret(result: Json) -> None:
+    """Leave out the secret of a match, and the details if there are no others."""
+    details = result.get("details") or {}
+    details.pop("draw_secret", None)
+    if not details:
+        result.pop("details", None)
 
 
 def write_rounds_as_text(outgoing: Outgoing) -> bytes:

@@ -2,15 +2,13 @@
 
     python referee.py --league http://127.0.0.1:8000/mcp
 
-The league sends START_MATCH. The referee answers at once, runs the match in another thread, and
-reports the result. Start with `run_match`, which has the steps of a match.
+The league sends START_MATCH. Start with `run_match`, which has the steps of a match.
 """
 
 import argparse
 import hashlib
 import hmac
 import json
-import random
 import sys
 import threading
 import time
@@ -28,6 +26,7 @@ MAX_MATCHES = 10  # how many matches run at the same time
 META = {"version": "1.0.0", "game_types": ["even_odd"], "max_concurrent_matches": MAX_MATCHES}
 PARITIES, ROLES = ("even", "odd"), ("PLAYER_A", "PLAYER_B")
 REPORTED_FIELDS = ("league_id", "round_id", "match_id", "game_type", "ticket")
+REPORTED_DETAILS = ("drawn_number", "choices", "reason")
 Message = dict[str, Any]
 
 
@@ -38,14 +37,14 @@ def run_match(referee: "Referee", order: Message) -> None:
         list(pool.map(lambda player: player.try_step(player.invite), players))
         if not any(player.forfeit for player in players):
             list(pool.map(lambda player: player.try_step(player.request_choice), players))
-    result = decide(players)
+    result = decide(order, players)
     for player in players:
         player.send("GAME_OVER", "notify_match_result", game_result=result)
     referee.report(order, result)
     referee.running.discard(order["match_id"])
 
 
-def decide(players: list["SeatedPlayer"]) -> Message:
+def decide(order: Message, players: list["SeatedPlayer"]) -> Message:
     """Return the result: the player that chose the number's parity wins; equal choices draw."""
     forfeits = {player.player_id: player.forfeit for player in players if player.forfeit}
     if forfeits:
@@ -53,7 +52,7 @@ def decide(players: list["SeatedPlayer"]) -> Message:
         winners = [player.player_id for player in players if not player.forfeit]
         reason = ", ".join(f"{player_id} {why}" for player_id, why in forfeits.items())
     else:
-        number = random.SystemRandom().randint(1, 10)
+        number = draw(order["seed"], **{"low": 1, "high": 10, **(order.get("options") or {})})
         parity = PARITIES[number % 2]
         winners = [player.player_id for player in players if player.choice == parity]
         status, reason = "WIN" if len(winners) == 1 else "DRAW", f"{number} is {parity}"
@@ -65,7 +64,15 @@ def decide(players: list["SeatedPlayer"]) -> Message:
         "choices": {player.player_id: player.choice for player in players},
         "reason": reason,
         "technical_losses": sorted(forfeits),
+        "details": {"draw_secret": order["seed"]},
     }
+
+
+def draw(secret: str, low: int, high: int, count: int = 0) -> int:
+    """Return the number of this match. Everybody can compute it again, so nobody can choose it."""
+    block, size = hashlib.sha256(f"{secret}|{count}".encode()).digest(), high - low + 1
+    number = int.from_bytes(block, "big") >> (256 - size.bit_length())
+    return low + number if number < size else draw(secret, low, high, count + 1)
 
 
 class ForfeitError(Exception):
@@ -107,6 +114,7 @@ class SeatedPlayer:
             raise ForfeitError("is suspended")
         fields = {"role_in_match": self.role, "opponent_id": self.opponent["player_id"]}
         fields |= {key: self.order[key] for key in ("league_id", "round_id")}
+        fields["commitment"] = hashlib.sha256(self.order["seed"].encode()).hexdigest()
         reply = self.ask("GAME_INVITATION", "handle_game_invitation", "join", **fields)
         if reply.get("accept") is not True:
             raise ForfeitError("declined the invitation")
@@ -171,8 +179,7 @@ class Referee:
 
     def start(self, order: Message) -> Message:
         """Start the match, or reject it. An order that arrives again is only acknowledged."""
-        match_id, ticket = order["match_id"], order["ticket"]
-        reason = None
+        match_id, ticket, reason = order["match_id"], order["ticket"], None
         with self.lock:
             if match_id not in self.running and (match_id, ticket) not in self.accepted:
                 if order["game_type"] != "even_odd":
@@ -197,18 +204,15 @@ class Referee:
     def report(self, order: Message, result: Message) -> None:
         """Report the result to the league, and print its answer if it is an error."""
         winner, drawn = result["winner_player_id"], result["status"] == "DRAW"
-        message = {
-            **self.envelope("MATCH_RESULT_REPORT", order["conversation_id"]),
-            "auth_token": self.token,
-            **{key: order[key] for key in REPORTED_FIELDS},
-            "result": {
-                "winner": winner,
-                "score": {p: 1 if drawn else 3 * (p == winner) for p in result["choices"]},
-                "details": {key: result[key] for key in ("drawn_number", "choices", "reason")},
-                "status": result["status"],
-                "technical_losses": result["technical_losses"],
-            },
+        reported = {
+            "winner": winner,
+            "score": {p: 1 if drawn else 3 * (p == winner) for p in result["choices"]},
+            "details": result["details"] | {key: result[key] for key in REPORTED_DETAILS},
+            **{key: result[key] for key in ("status", "technical_losses")},
         }
+        message = self.envelope("MATCH_RESULT_REPORT", order["conversation_id"])
+        message |= {key: order[key] for key in REPORTED_FIELDS}
+        message |= {"auth_token": self.token, "result": reported}
         response = call_league(self.league, "report_match_result", message)
         if "error" in response:
             print(f"{order['match_id']}: {response['error'].get('message')}", file=sys.stderr)
@@ -291,19 +295,15 @@ class RequestHandler(BaseHTTPRequestHandler):
 
     def send(self, status: int, response: Any) -> None:
         body = b"" if response is None else json.dumps(response).encode()
-        self.send_response(status)
+        self.send_response_only(status)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
         self.wfile.write(body)
 
-    def log_message(self, *_: Any) -> None:
-        """Print nothing: one line for each request is too much."""
-
 
 def format_time(seconds_from_now: float = 0) -> str:
-    moment = datetime.now(UTC) + timedelta(seconds=seconds_from_now)
-    return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
+    return f"{datetime.now(UTC) + timedelta(seconds=seconds_from_now):%Y-%m-%dT%H:%M:%SZ}"
 
 
 def call_league(url: str, method: str, message: Message) -> Message:
