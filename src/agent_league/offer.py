@@ -8,7 +8,13 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from agent_league.http.exchange import JSON_TYPE, Answer, StreamedAnswer
+from agent_league.http.exchange import (
+    JSON_TYPE,
+    Answer,
+    PageAnswer,
+    PageRequest,
+    StreamedAnswer,
+)
 from agent_league.http.site import Site
 from agent_league.protocol import LeagueError, Message, Role
 from agent_league.protocol.message import Result
@@ -151,6 +157,8 @@ class Offer:
     """
     identify: Callable[[str | None], Audience] = field(default=lambda token: ALL_AGENTS)
     """Returns the roles of the caller that sends a token, which decide what tools are listed to it."""
+    show: Callable[[PageRequest], PageAnswer | None] = field(default=lambda request: None)
+    """Answers a GET for people; None: `pages` answers it."""
     find_guest_site: Callable[[str], Site | None] = field(default=lambda path: None)
     """Returns the agent that this one hosts at a path other than /mcp."""
     extend: Callable[[Any], None] = field(default=lambda server: None)

@@ -239,6 +239,25 @@ def test_what_was_said_in_a_match_is_kept_with_its_end(address: str) -> None:
     asyncio.run(scenario())
 
 
+def test_what_happened_in_some_matches_is_read_without_the_rest(address: str) -> None:
+    async def scenario() -> None:
+        async with opened(address) as store:
+            found = await store.match_events(LEAGUE, ["R2M1", "R9M9"])
+            wanted = [one for one in SEASON if getattr(one, "match_id", None) == "R2M1"]
+            assert wanted
+            assert [stored.event for stored in found] == wanted
+            assert await store.match_events(LEAGUE, []) == []
+            said = await store.transcripts(LEAGUE, ["R2M1", "R9M9"])
+            assert {one: json.loads(body) for one, body in said.items()} == {
+                "R2M1": list(TRANSCRIPT)
+            }
+            page = await store.read_page(LEAGUE, 2, 3)
+            assert [stored.seq for stored in page] == [3, 4, 5]
+
+    asyncio.run(fill(address, SEASON))
+    asyncio.run(scenario())
+
+
 def test_the_last_snapshot_is_the_one_that_counts(address: str) -> None:
     async def scenario() -> None:
         async with writing(address) as (store, sink):

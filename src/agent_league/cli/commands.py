@@ -9,6 +9,7 @@ GROUPS: Mapping[str, Mapping[str, str]] = {
         "leagues": "List the leagues that a folder holds.",
     },
     "Look at a league": {
+        "web": "Show the leagues of a folder as pages in the browser.",
         "status": "Show where a league stands, and who takes part.",
         "standings": "Show the table of a league.",
         "schedule": "Show who meets whom, and how it ended.",
@@ -84,6 +85,7 @@ ARGUMENTS: Mapping[str, str] = {
     **dict.fromkeys(("start", "manager", "init"), "[LEAGUE_ID]"),
     **dict.fromkeys(("replay", "void", "replay-match", "by-hand", "step"), "MATCH [LEAGUE]"),
     **dict.fromkeys(("disqualify", "reinstate"), "AGENT [LEAGUE]"),
+    "web": "[FOLDER]",
     "stats": "PLAYER [LEAGUE]",
     "announce": "TEXT [LEAGUE]",
     "new": "KIND NAME",
@@ -102,6 +104,7 @@ EXAMPLES: Mapping[str, Sequence[str]] = {
         "league play --players 1 --guests 1",
     ),
     "resume": ("league resume", "league resume league_2025_even_odd_2"),
+    "web": ("league web", "league web --open", "league web autumn/SHARED --aliases"),
     "status": ("league status", "league status http://10.0.0.5:8000", "league status --json"),
     "standings": ("league standings league_2025_even_odd",),
     "schedule": ("league schedule --round 2",),

@@ -140,4 +140,8 @@ Display = Annotated[
     Literal["rich", "plain", "none"],
     Parameter(help="What to show during the league; by default rich on a terminal, else plain."),
 ]
+Open = Annotated[Switch, Parameter(help="Open the pages in the browser.")]
+Aliases = Annotated[
+    Switch, Parameter(help="Show other names instead of those of the players, for a class.")
+]
 Json = Annotated[Switch, Parameter(help="Print one JSON document.")]

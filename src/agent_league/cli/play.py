@@ -25,6 +25,7 @@ from agent_league.cli.report import (
 )
 from agent_league.cli.screens import choose_screen
 from agent_league.cli.start import run_for_others, run_manager
+from agent_league.cli.web import BrowserOpener, keep_showing
 from agent_league.protocol import Role
 from agent_league.running.errors import UsageError
 from agent_league.running.folder import SHARED, Folder
@@ -61,6 +62,7 @@ def play(
     durability: flags.Durability | None = None,
     resume: flags.Switch = False,
     log_level: flags.LogLevel = "INFO",
+    open: flags.Open = False,  # noqa: A002 - the flag's name
 ) -> None:
     """Play a whole league on this machine: each agent is a server with a port of its own.
 
@@ -85,7 +87,7 @@ def play(
         if spec is None or spec.is_manager_only:
             raise UsageError(f"{row.league_id} was not played from here", "league resume")
         folder = replace(folder, durability=durability or spec.durability)
-        return play_out(spec, folder, display, json=json)
+        return play_out(spec, folder, display, json=json, open_browser=open)
     files, protocols = ConfigFiles(shared), (protocol,) if protocol else None
     base = files.make_settings(
         None, seed, game=game, legs=legs, assignment=assign, protocols=protocols
@@ -95,7 +97,7 @@ def play(
     _print_earlier(rows, folder, league_id)
     settings = replace(spec.settings, league_id=league_id)
     spec = folder.save_spec(replace(spec, settings=settings, log_level=log_level))
-    return play_out(spec, folder, display, json=json)
+    return play_out(spec, folder, display, json=json, open_browser=open)
 
 
 def _print_earlier(rows: Sequence[LeagueRow], folder: Folder, league_id: str) -> None:
@@ -121,14 +123,21 @@ def _wants_to_resume(rows: Sequence[LeagueRow], folder: Folder) -> bool:
 
 
 def play_out(
-    spec: LeagueSpec, folder: Folder, display: flags.Display | None, *, json: bool
+    spec: LeagueSpec,
+    folder: Folder,
+    display: flags.Display | None,
+    *,
+    json: bool,
+    open_browser: bool = False,
 ) -> None:
     """Play a league, from its beginning or from where it stopped, and show how it ended."""
     screen = choose_screen("none" if json and display is None else display)
     greeting = Greeting(with_banner=not json and display != "none")
-    league_run = launch(spec, folder, greeting, screen)
+    observers = [greeting, BrowserOpener(), screen] if open_browser else [greeting, screen]
+    league_run = launch(spec, folder, *observers)
     if not json:
-        return _print_conclusion(league_run)
+        _print_conclusion(league_run)
+        return keep_showing(league_run) if open_browser else None
     season = league_run.season
     if len(season.results) != season.played:  # after a resume only the latest are in memory
         season = folder.load_season(season.settings.league_id, whole=True)
@@ -167,7 +176,7 @@ def _list_banner(league_run: LeagueRun) -> list[str]:
     numbers = f"{players} players   {referees} referees   seed {settings.seed}"
     return [
         f"  Agent League   {settings.game_type}   {numbers}",
-        f"  manager {league_run.url.removesuffix('/mcp')}   (Ctrl-C stops everything)",
+        f"  pages   {league_run.url.removesuffix('mcp')}   (Ctrl-C stops everything)",
         "",
     ]
 

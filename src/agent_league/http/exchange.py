@@ -34,6 +34,17 @@ class StreamedAnswer(NamedTuple):
     status: int = 200
 
 
+class PageRequest(NamedTuple):
+    """A GET of a page: its path, its query, and its headers with names in lower case."""
+
+    path: str
+    query: bytes = b""
+    headers: tuple[tuple[bytes, bytes], ...] = ()
+
+
+PageAnswer: TypeAlias = Answer | StreamedAnswer | Awaitable[Answer]
+
+
 class HttpRequest(NamedTuple):
     """A body with headers of its own, for a peer that looks at more than bodies."""
 

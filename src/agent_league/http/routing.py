@@ -8,7 +8,13 @@ from typing import NamedTuple
 
 import msgspec
 
-from agent_league.http.exchange import JSON_TYPE, Answer, StreamedAnswer
+from agent_league.http.exchange import (
+    JSON_TYPE,
+    Answer,
+    PageAnswer,
+    PageRequest,
+    StreamedAnswer,
+)
 from agent_league.http.site import MCP, Headers, Responder, Site
 
 LOOPBACK_NAMES = frozenset({"127.0.0.1", "localhost", "[::1]"})
@@ -87,9 +93,12 @@ def _not_found(head: Head) -> Answer:
     return make_error_answer(404, f"there is nothing at {head.path}")
 
 
-def _show_page(site: Site, head: Head) -> Answer | StreamedAnswer:
+def _show_page(site: Site, head: Head) -> PageAnswer:
     if head.method != "GET":
         return _make_not_allowed("GET")
+    shown = site.show(PageRequest(head.path, head.query, head.headers))
+    if shown is not None:
+        return shown
     page = site.find_page(head.path)
     if page is None:
         return _not_found(head)

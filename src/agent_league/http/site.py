@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, MutableMapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from agent_league.http.exchange import Answer, StreamedAnswer
+from agent_league.http.exchange import Answer, PageAnswer, PageRequest, StreamedAnswer
 from agent_league.protocol import LeagueError, RpcCode
 from agent_league.protocol.jsonrpc import encode_error
 from agent_league.vocabulary import Json
@@ -70,11 +70,13 @@ class Site:
     """Answers the body of a POST at a path other than /mcp, with its query; None: nothing is there."""
     fill_in: Callable[[bytes, bytes], bytes] = field(default=lambda body, query: body)
     """Returns the body of a `POST /mcp?...` with what its query adds to it."""
+    show: Callable[[PageRequest], PageAnswer | None] = field(default=lambda request: None)
+    """Answers a GET for people, before `find_page` is asked; None: it has nothing there."""
     find_guest_site: "Callable[[str], Site | None]" = field(default=lambda path: None)
     """Returns the site of the guest that is called at a path other than /mcp."""
 
 
-Responder: TypeAlias = Callable[[bytes], Answer | StreamedAnswer | Awaitable[Answer] | None]
+Responder: TypeAlias = Callable[[bytes], PageAnswer | None]
 """Answers the body of a request; None if the request is for the streams of a site."""
 
 

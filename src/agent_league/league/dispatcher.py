@@ -93,6 +93,9 @@ class Dispatcher:
         await await_players(match)
         self._pending.put_nowait(match)
 
+    def count_waiting(self) -> int:
+        return self._pending.qsize()
+
     async def wait_while_paused(self) -> None:
         self._apply_pause()
         await self._may_begin.wait()

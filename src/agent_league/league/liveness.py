@@ -16,7 +16,7 @@ from agent_league.protocol.message import EVERYBODY
 from agent_league.protocol.results import Termination
 from agent_league.season.roster import AWAY, Entry, Lifecycle
 from agent_league.store.events import AgentRecovered, AgentSuspended, MatchEnded
-from agent_league.vocabulary import PlayerId
+from agent_league.vocabulary import Json, PlayerId
 
 FAILURES_TO_SUSPEND = 5
 """How many calls in a row an agent leaves unanswered until it is suspended."""
@@ -111,6 +111,10 @@ class Liveness:
         self._failures[entry.agent_id] += calls
         if self._failures[entry.agent_id] >= FAILURES_TO_SUSPEND:
             await self.suspend(entry, why)
+
+    def list_unanswered(self) -> dict[str, Json]:
+        """Return how many calls in a row each agent has left unanswered."""
+        return {agent_id: calls for agent_id, calls in self._failures.items() if calls}
 
     def note_answer(self, agent_id: str) -> None:
         """Forget the calls that an agent left unanswered before this answer."""

@@ -6,7 +6,7 @@ from typing import Any, Protocol
 
 from agent_league.agent import Agent
 from agent_league.chance import commit_to
-from agent_league.http.exchange import Wire
+from agent_league.http.exchange import PageAnswer, PageRequest, Wire
 from agent_league.http.site import Site
 from agent_league.league import views
 from agent_league.league.admission import Refusal, judge
@@ -57,6 +57,12 @@ class GuestHost(Protocol):
     async def wait_for_guests(self) -> None: ...
 
 
+class Spectators(Protocol):
+    """Shows the league to people: a `web.LiveSite`."""
+
+    def show(self, request: PageRequest) -> PageAnswer | None: ...
+
+
 class LeagueManager(Agent):
     """Runs one season of one league."""
 
@@ -71,6 +77,8 @@ class LeagueManager(Agent):
         self.season = Season(settings)
         self.guests: GuestHost | None = None
         """Set before the manager is served, if guests may take part."""
+        self.spectators: Spectators | None = None
+        """Set before the manager is served, if people may look at the league."""
         self._refused = RefusedApplications(self)
         self._change_listeners: ChangeListeners = []
         events.listen(self.season.apply, needs_all_events=False)
@@ -120,6 +128,7 @@ class LeagueManager(Agent):
             change_listeners=self._change_listeners,
             supply=self._supply,
             identify=self._identify,
+            show=lambda request: self.spectators.show(request) if self.spectators else None,
             find_guest_site=lambda path: self.guests.find_site(path) if self.guests else None,
         )
 
@@ -141,6 +150,10 @@ class LeagueManager(Agent):
         if holder is None or holder[0].guest:  # what a guest needs is listed to everybody
             return NOBODY
         return frozenset({holder[0].role})
+
+    def measure(self) -> dict[str, Json]:
+        """Return what only a running manager knows of itself and of its agents."""
+        return self.season_runner.measure()
 
     def about(self) -> dict[str, Json]:
         return {**super().about(), **answers.status(self.season)}

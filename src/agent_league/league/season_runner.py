@@ -17,7 +17,7 @@ from agent_league.protocol.message import EVERYBODY
 from agent_league.season.roster import AWAY, Entry, Lifecycle
 from agent_league.season.season import Stage
 from agent_league.store import events
-from agent_league.vocabulary import PlayerId
+from agent_league.vocabulary import Json, PlayerId
 
 
 class SeasonRunner:
@@ -91,6 +91,13 @@ class SeasonRunner:
         self._is_start_ordered = len(here) >= self._settings.min_players
         self._start_if_complete()
         return self._is_start_ordered
+
+    def measure(self) -> dict[str, Json]:
+        """Return how much work waits, and which agents leave calls unanswered."""
+        return {
+            "waiting_matches": self.dispatcher.count_waiting(),
+            "unanswered": self.liveness.list_unanswered(),
+        }
 
     def close(self) -> None:
         self._broadcaster.close()

@@ -23,6 +23,7 @@ from agent_league.running.specs import AgentSpec, LeagueLink, LeagueSpec
 from agent_league.season.season import Season
 from agent_league.store import Event, EventLog
 from agent_league.store.events import FarewellSaid, SeasonEnded, SeasonStarted
+from agent_league.web.live_site import LiveSite
 
 _LOGGED_EVENTS: Mapping[type[Event], str] = {
     SeasonStarted: "LEAGUE_BEGUN",
@@ -112,9 +113,12 @@ class LeagueRun:
     ) -> None:
         self.spec, self.folder, self.processes = spec, folder, processes
         self.url = spec.endpoint or url_of(sock)
+        self.port: int = sock.getsockname()[1]
         self._sock, self._wire = sock, HttpClient()
         self.manager = LeagueManager(spec.settings, self._wire, EventLog())
         GuestDesk(self.manager, self.url)
+        self.live_site = LiveSite(self.season, self.manager.events, self.manager.measure)
+        self.manager.spectators = self.live_site
         self._started_at = self._ended_at = time.monotonic()
 
     @property
@@ -132,6 +136,7 @@ class LeagueRun:
         try:
             async with folder.open_store() as store, keep_files(manager, folder) as keeper:
                 await manager.open(store)
+                await self.live_site.open(store)
                 token = await folder.appoint_organiser(manager)
                 is_resumed = bool(self.season.roster.entries())
                 self._note(
@@ -165,6 +170,7 @@ class LeagueRun:
             if agents.done():
                 agents.result()
             await season
+            await self.live_site.close()
         finally:
             season.cancel()
             agents.cancel()

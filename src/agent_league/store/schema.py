@@ -72,6 +72,14 @@ SELECT_EVENTS: Final = (
     "SELECT seq, kind, version, body FROM events WHERE league_id = ? AND seq > ? "
     "ORDER BY seq LIMIT ?"
 )
+SELECT_MATCH_EVENTS: Final = (
+    "SELECT seq, kind, version, body FROM events WHERE league_id = ? AND match_id IN ({}) "
+    "ORDER BY seq"
+)
+"""The braces take one parameter for each match."""
+SELECT_TRANSCRIPTS: Final = (
+    "SELECT match_id, body FROM transcripts WHERE league_id = ? AND match_id IN ({})"
+)
 COUNT_EVENTS: Final = "SELECT COUNT(*) FROM events WHERE league_id = ? AND seq <= ?"
 SELECT_TRANSCRIPT: Final = "SELECT body FROM transcripts WHERE league_id = ? AND match_id = ?"
 SELECT_SNAPSHOT: Final = "SELECT seq, body FROM snapshots WHERE league_id = ?"

@@ -1,7 +1,7 @@
 """What every store can do; `sqlite` and `postgres` say how a database does it."""
 
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from agent_league.store import schema
@@ -84,6 +84,29 @@ class Store(ABC):
             if there != last:
                 problem = f"{last - there} of the first {last} events of {league_id} are missing"
                 raise StoreError(f"{self.name} is damaged: {problem}")
+
+    async def read_page(self, league_id: str, after: int, limit: int) -> list[StoredEvent]:
+        """Return up to *limit* events after event number *after*."""
+        rows = await self.execute(schema.SELECT_EVENTS, league_id, after, limit)
+        return [decode_row(*row) for row in rows]
+
+    async def match_events(self, league_id: str, match_ids: Sequence[str]) -> list[StoredEvent]:
+        """Return what happened in these matches, in order."""
+        rows = await self._select_matches(schema.SELECT_MATCH_EVENTS, league_id, match_ids)
+        return [decode_row(*row) for row in rows]
+
+    async def transcripts(self, league_id: str, match_ids: Sequence[str]) -> dict[str, str]:
+        """Return the messages of those matches of which they were kept, each as a JSON array."""
+        rows = await self._select_matches(schema.SELECT_TRANSCRIPTS, league_id, match_ids)
+        return {str(match_id): str(body) for match_id, body in rows}
+
+    async def _select_matches(
+        self, sql: str, league_id: str, match_ids: Sequence[str]
+    ) -> list[Any]:
+        if not match_ids:
+            return []
+        marks = ", ".join("?" * len(match_ids))
+        return await self.execute(sql.format(marks), league_id, *match_ids)
 
     async def transcript(self, league_id: str, match_id: str) -> str | None:
         """Return the messages of a match as a JSON array, or None if they were not kept."""

@@ -1,0 +1,155 @@
+"""The leagues that a store keeps, as pages: no manager is needed, and nothing is written."""
+
+import asyncio
+import time
+from collections.abc import Awaitable
+from typing import Any
+from urllib.parse import quote
+
+import msgspec
+
+from agent_league.http.exchange import Answer, PageAnswer, PageRequest
+from agent_league.season.season import Season
+from agent_league.season.settings import LeagueSettings
+from agent_league.season.snapshots import restore_latest
+from agent_league.store.log import apply_events
+from agent_league.store.store import LeagueRow, Store
+from agent_league.web.league_view import LATEST, LeagueView
+from agent_league.web.records import StoredRecords
+from agent_league.web.rendering import hash_asset, render
+from agent_league.web.site import HTML, SAFE, LeagueSite, show_asset, wants_html
+
+POLL_SECONDS = 0.4
+"""Seconds between two looks for new events of a league that is played elsewhere."""
+PREFIX = "/leagues/"
+_LIST = frozenset({"/leagues", "/leagues/", "/leagues.json"})
+_NOTHING = Answer(404, b'{"error":"there is nothing here"}')
+
+
+class KeptLeague:
+    """One league of a store. If it has not ended, its events are read as they come."""
+
+    def __init__(self, store: Store, row: LeagueRow, prefix: str, *, aliases: bool) -> None:
+        settings = LeagueSettings.read(row.settings)
+        self._store, self._league_id = store, row.league_id
+        self._season = Season(settings)
+        self.view = LeagueView(self._season, StoredRecords(store, row.league_id), aliases=aliases)
+        self.view.follows_store = not row.ended
+        self.site = LeagueSite(self.view, prefix, home="/leagues", catch_up=self.catch_up)
+        self._is_read = False
+        self._read_at = 0.0
+        self._reading = asyncio.Lock()
+
+    async def catch_up(self) -> None:
+        """Read what has happened since the last time."""
+        async with self._reading:
+            now = time.perf_counter()
+            if self._is_read and (
+                not self.view.follows_store or now - self._read_at < POLL_SECONDS
+            ):
+                return
+            if not self._is_read:
+                await self._begin()
+            async for page in self._store.events(self._league_id, self.view.seq):
+                apply_events(page, lambda stored: self._season.apply(stored.event))
+                for stored in page:
+                    self.view.note(stored.seq, stored.event)
+            self._is_read, self._read_at = True, time.perf_counter()
+
+    async def _begin(self) -> None:
+        """Begin with the last snapshot, and with the events before it that pages still show."""
+        view = self.view
+        view.seq = await restore_latest(self._season, self._store)
+        if view.seq:
+            first = max(0, view.seq - LATEST)
+            for stored in await view.records.read_log(first, view.seq - first):
+                view.note(stored.seq, stored.event)
+
+
+class KeptSite:
+    """The pages of every league of a store."""
+
+    def __init__(self, store: Store, *, front: str | None = None, aliases: bool = False) -> None:
+        self._store, self._aliases = store, aliases
+        self._front = front
+        """The league whose pages are where a manager has them, if there is one."""
+        self._leagues: dict[str, KeptLeague] = {}
+
+    async def open(self) -> None:
+        """Find the leagues of the store; one that is begun later is found when it is asked for."""
+        for row in await self._store.leagues():
+            if row.league_id not in self._leagues:
+                is_front = row.league_id == self._front
+                prefix = "" if is_front else f"{PREFIX}{quote(row.league_id, safe='')}"
+                league = KeptLeague(self._store, row, prefix, aliases=self._aliases)
+                self._leagues[row.league_id] = league
+
+    def show(self, request: PageRequest) -> PageAnswer | None:
+        """Answer a request; None if there is no page of that path."""
+        if asset := show_asset(request):
+            return asset
+        if request.path in _LIST or (request.path == "/" and self._front is None):
+            return self._list_leagues(request)
+        league_id, _, rest = request.path.removeprefix(PREFIX).partition("/")
+        if request.path.startswith(PREFIX):
+            return self._show_league(request, league_id, rest)
+        return self._leagues[self._front].site.show(request) if self._front else None
+
+    def _show_league(self, request: PageRequest, league_id: str, rest: str) -> PageAnswer:
+        """Answer a request for a page of one league."""
+        league = self._leagues.get(league_id)
+        if league is None:
+            return self._look_again(request, league_id, rest)
+        return league.site.show(_with_path(request, league.site.prefix, rest)) or _NOTHING
+
+    async def _look_again(self, request: PageRequest, league_id: str, rest: str) -> Answer:
+        """Answer a request for a league that was not in the store when it was opened."""
+        await self.open()
+        found = self._show_league(request, league_id, rest) if league_id in self._leagues else None
+        return await found if isinstance(found, Awaitable) else _NOTHING
+
+    async def _list_leagues(self, request: PageRequest) -> Answer:
+        kept = reversed(await self._store.leagues())
+        rows = [describe_league(row, is_front=row.league_id == self._front) for row in kept]
+        if not wants_html(request) or request.path.endswith(".json"):
+            return Answer(200, msgspec.json.encode({"leagues": rows}), headers=SAFE)
+        context = {**_FRAME, "title": "Leagues", "rows": rows}
+        return Answer(200, render("leagues.html", _link, context).encode(), HTML, SAFE)
+
+
+def _with_path(request: PageRequest, prefix: str, rest: str) -> PageRequest:
+    """Return *request* with its path as the pages of a league write it."""
+    return request._replace(path=f"{prefix}/{rest}")
+
+
+def describe_league(row: LeagueRow, *, is_front: bool) -> dict[str, Any]:
+    """Return what the list of leagues shows of one."""
+    settings = LeagueSettings.read(row.settings)
+    return {
+        "league_id": row.league_id,
+        "opened_at": row.opened_at,
+        "game_type": settings.game_type,
+        "matches": row.matches,
+        "is_over": bool(row.ended),
+        "path": "/" if is_front else f"{PREFIX}{quote(row.league_id, safe='')}/",
+    }
+
+
+def _link(path: str) -> str:
+    return (
+        f"{path}?v={hash_asset(path.rpartition('/')[2])}" if path.startswith("/static/") else path
+    )
+
+
+_FRAME: dict[str, Any] = {
+    "path": "/leagues",
+    "league_id": "Agent League",
+    "game_type": "all leagues of this store",
+    "stage": "",
+    "announcement": None,
+    "menu": [],
+    "home": None,
+    "is_followed": False,
+    "is_static": False,
+    "follows": False,
+}

@@ -1,0 +1,37 @@
+"""What a page is. The pages themselves are in `pages/`, one module each."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from agent_league.catalogue import Catalogue
+from agent_league.vocabulary import Json
+from agent_league.web.league_view import Data, LeagueView
+
+Arguments: TypeAlias = Mapping[str, str]
+"""The variables in the path of a page, and the values in its query."""
+
+
+@dataclass(frozen=True)
+class Page:
+    """One page: its data come from a view, and its template makes HTML of them."""
+
+    path: str
+    """Where it is; it may have variables, as `/matches/{match_id}`."""
+    template: str
+    title: str
+    load: Callable[[LeagueView, Arguments], Awaitable[Data | None]]
+    """Returns what the page shows, or None if there is no such thing."""
+    menu: tuple[int, str] | None = None
+    """Its place and its name in the menu."""
+    aliases: tuple[str, ...] = ()
+    """Other paths of the same page."""
+    document: Callable[[LeagueView], Json] | None = None
+    """Returns the JSON twin, if that is not the data of the page."""
+    refreshes: bool = True
+    """Whether an open page follows the league."""
+    only_live: bool = False
+    """Whether it makes sense only while the league is run."""
+
+
+PAGES: Catalogue[Page] = Catalogue("agent_league.web.pages", attribute="page")

@@ -1,0 +1,140 @@
+"""The stream: made once for all, the latest for the slow, whole for the new."""
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+
+import msgspec
+
+from agent_league.season.season import Season
+from agent_league.season.settings import LeagueSettings
+from agent_league.store.events import AnnouncementMade
+from agent_league.vocabulary import Json
+from agent_league.web import broadcast as module
+from agent_league.web.broadcast import Broadcast
+from agent_league.web.league_view import LeagueView
+from agent_league.web.records import RememberedRecords
+from timewarp import run
+
+
+class Wall:
+    """A league that changes on demand, and its broadcast."""
+
+    def __init__(self) -> None:
+        season = Season(LeagueSettings(seed="7"))
+        self.view = LeagueView(season, RememberedRecords(season))
+        self.renders = 0
+        self.broadcast = Broadcast(self.view, self.render)
+
+    def render(self) -> dict[str, str]:
+        self.renders += 1
+        return {"news": f"after {self.view.seq}", "same": "unchanged"}
+
+    def happen(self) -> None:
+        event = AnnouncementMade(at="2025-01-15T10:30:00.000Z", text="lunch")
+        self.view.note(self.view.seq + 1, event)
+
+
+async def read(stream: AsyncIterator[bytes]) -> Json:
+    """Return the data of the next update."""
+    while True:
+        chunk = await anext(stream)
+        if b"data: " in chunk:
+            return msgspec.json.decode(chunk.split(b"data: ")[1])
+
+
+def test_an_update_is_rendered_once_for_all_spectators() -> None:
+    async def main() -> tuple[int, Sequence[Json]]:
+        wall = Wall()
+        streams = [wall.broadcast.follow("regions") for _ in range(50)]
+        firsts = await asyncio.gather(*(read(stream) for stream in streams))
+        wall.happen()
+        await asyncio.gather(*(read(stream) for stream in streams))
+        return wall.renders, firsts
+
+    renders, firsts = run(main())
+    assert renders == 2
+    assert {one["regions"]["news"] for one in firsts} == {"after 0"}
+
+
+def test_only_what_changed_is_sent_to_those_who_have_the_rest() -> None:
+    async def main() -> Json:
+        wall = Wall()
+        stream = wall.broadcast.follow("regions")
+        await read(stream)
+        wall.happen()
+        return await read(stream)
+
+    assert run(main()) == {"seq": 1, "regions": {"news": "after 1"}}
+
+
+def test_a_slow_spectator_gets_the_latest_state_and_all_of_it() -> None:
+    async def main() -> Json:
+        wall = Wall()
+        slow, quick = wall.broadcast.follow("regions"), wall.broadcast.follow("regions")
+        await read(slow)
+        for _ in range(5):
+            wall.happen()
+            await read(quick)
+        return await read(slow)
+
+    assert run(main()) == {"seq": 5, "regions": {"news": "after 5", "same": "unchanged"}}
+
+
+def test_many_events_make_few_updates() -> None:
+    async def main() -> int:
+        wall = Wall()
+        stream = wall.broadcast.follow("regions")
+        await read(stream)
+        for _ in range(1000):
+            wall.happen()
+            await asyncio.sleep(0.001)
+        return wall.renders
+
+    assert run(main()) <= 2 + 1 / module.INTERVAL
+
+
+def test_nothing_is_rendered_for_those_who_only_want_to_hear_of_changes() -> None:
+    async def main() -> tuple[int, Json]:
+        wall = Wall()
+        stream = wall.broadcast.follow("tick")
+        return wall.renders, await read(stream)
+
+    assert run(main()) == (0, {"seq": 0})
+
+
+def test_everybody_gets_the_last_update_and_then_the_end() -> None:
+    async def main() -> tuple[list[Json], int]:
+        wall = Wall()
+        stream = wall.broadcast.follow("regions")
+        await read(stream)
+        wall.happen()
+        finishing = asyncio.ensure_future(wall.broadcast.finish())
+        rest = [chunk async for chunk in stream]
+        await finishing
+        found = [msgspec.json.decode(chunk.split(b"data: ")[1]) for chunk in rest]
+        return found, wall.broadcast.spectators.total()
+
+    assert run(main()) == ([{"seq": 1, "regions": {"news": "after 1"}}], 0)
+
+
+def test_a_stream_without_news_says_that_it_is_still_there() -> None:
+    async def main() -> bytes:
+        wall = Wall()
+        stream = wall.broadcast.follow("regions")
+        await read(stream)
+        return await anext(stream)
+
+    assert run(main()) == b": still here\n\n"
+
+
+def test_nobody_is_served_when_everybody_has_left() -> None:
+    async def main() -> int:
+        wall = Wall()
+        stream = wall.broadcast.follow("regions")
+        await read(stream)
+        await stream.aclose()  # type: ignore[attr-defined]  # it is a generator
+        wall.happen()
+        await asyncio.sleep(10)
+        return wall.renders
+
+    assert run(main()) == 1

@@ -1,0 +1,91 @@
+"""A manager shows its league while it is played, and no move before its match is over."""
+
+import asyncio
+
+import msgspec
+
+from agent_league.http.client import HttpClient
+from agent_league.season.season import Stage
+from agent_league.store.events import MatchAssigned
+from agent_league.vocabulary import Json
+from agent_league.web.live_site import LiveSite
+from end_to_end.http_league import HASTY, HttpLeague
+from serving.callers import sent
+from web.played import add_player
+
+BROWSER = {"accept": "text/html"}
+
+
+def show_live(league: HttpLeague) -> LiveSite:
+    manager = league.manager
+    manager.spectators = site = LiveSite(manager.season, manager.events, manager.measure)
+    return site
+
+
+async def read_json(league: HttpLeague, path: str) -> Json:
+    wire = HttpClient()
+    try:
+        answer = await wire.get(league.url.removesuffix("/mcp") + path, 5.0)
+        return msgspec.json.decode(answer.body)
+    finally:
+        await wire.close()
+
+
+def test_a_league_is_shown_from_registration_to_its_end() -> None:
+    async def main() -> None:
+        async with HttpLeague(patience=HASTY, awaited_players=3) as league:
+            show_live(league)
+            root = league.url.removesuffix("/mcp")
+            await league.add_referee()
+            await add_player(league, "Ada")
+            page = await sent(root + "/", b"", BROWSER, "GET")
+            assert b"Registration is open" in page.frame
+            assert b"Ada" in page.frame
+            await add_player(league, "Bob")
+            await add_player(league, "Cem")
+            await league.play()
+            assert league.manager.season.stage is Stage.COMPLETED
+            page = await sent(root + "/", b"", BROWSER, "GET")
+            assert b"The league is over" in page.frame
+            live = await read_json(league, "/live.json")
+            rows = league.manager.season.standings()
+            assert [row["points"] for row in live["standings"]] == [row.points for row in rows]
+
+    asyncio.run(main())
+
+
+def test_a_program_still_gets_what_the_agent_says_about_itself() -> None:
+    async def main() -> None:
+        async with HttpLeague(patience=HASTY) as league:
+            show_live(league)
+            about = await read_json(league, "/")
+            assert (about["agent"], about["stage"]) == ("league_manager", "REGISTRATION")
+
+    asyncio.run(main())
+
+
+def test_no_move_is_shown_before_its_match_is_over() -> None:
+    async def main() -> None:
+        async with HttpLeague(patience=HASTY, awaited_players=2) as league:
+            show_live(league)
+            seen: list[Json] = []
+
+            def look(event: object) -> None:
+                if isinstance(event, MatchAssigned):
+                    reading.append(asyncio.ensure_future(read_json(league, "/matches/R1M1.json")))
+
+            reading: list[asyncio.Future[Json]] = []
+            league.events.listen(look)
+            await league.add_referee()
+            await add_player(league, "Ada")
+            await add_player(league, "Bob")
+            await league.play()
+            seen += [await one for one in reading]
+            early = [one for one in seen if one["status"] == "SCHEDULED"]
+            assert seen
+            for one in early:
+                assert (one["messages"], one["first"]["choice"], one["details"]) == ([], None, {})
+            after = await read_json(league, "/matches/R1M1.json")
+            assert after["first"]["choice"] in {"even", "odd"}
+
+    asyncio.run(main())
