@@ -8,6 +8,7 @@ from rich.console import Console
 from agent_league.agent_log import log
 from agent_league.cli.screens import LiveScreen, format_match
 from agent_league.cli.warning_digest import digest_warnings
+from agent_league.protocol import Role
 from agent_league.season.season import Season
 from agent_league.season.settings import LeagueSettings
 from agent_league.store.events import (
@@ -22,6 +23,12 @@ AT, LATER = "2026-01-01T00:00:00.000Z", "2026-01-01T00:00:00.012Z"
 
 
 def season_of(players: int, name: str = "Player number {}", **settings: str) -> Season:
+    season = registration_of(players, name, **settings)
+    season.apply(SeasonStarted(at=AT, players=[e.agent_id for e in season.roster.of(Role.PLAYER)]))
+    return season
+
+
+def registration_of(players: int, name: str = "Player number {}", **settings: str | int) -> Season:
     season = Season(LeagueSettings(seed="7", **settings))  # type: ignore[arg-type]
     ids = [f"P{number:02}" for number in range(1, players + 1)]
     for number, player in enumerate(ids, 1):
@@ -38,7 +45,6 @@ def season_of(players: int, name: str = "Player number {}", **settings: str) -> 
                 expires=AT,
             )
         )
-    season.apply(SeasonStarted(at=AT, players=ids))
     return season
 
 
@@ -59,7 +65,7 @@ def ended(winner: str | None = "P02", **changes: object) -> MatchEnded:
 
 def shown(season: Season, *events: MatchEnded, width: int = 80, height: int = 24) -> list[str]:
     """Return the lines of the screen after *events*."""
-    console = Console(width=width, height=height, force_terminal=True, color_system=None)
+    console = make_console(width, height)
     screen = LiveScreen(console)
     screen.watch(season)
     for event in (RoundOpened(at=AT, round_id=1, matches=season.pairings(1)), *events):
@@ -68,6 +74,14 @@ def shown(season: Season, *events: MatchEnded, width: int = 80, height: int = 24
             season.apply(MatchAssigned(at=AT, **assigned))
         season.apply(event)
         screen.on_event(event)
+    return render(screen, console)
+
+
+def make_console(width: int = 80, height: int = 24) -> Console:
+    return Console(width=width, height=height, force_terminal=True, color_system=None)
+
+
+def render(screen: LiveScreen, console: Console) -> list[str]:
     with console.capture() as captured:
         console.print(screen.render())
     return captured.get().splitlines()
@@ -103,6 +117,20 @@ def test_the_first_line_tells_the_matches_the_timeouts_and_the_times() -> None:
     assert "Round 1/3" in first
     for fact in ("1/6 matches", "1 timeouts", "p99 12 ms", "0 s"):
         assert fact in first
+
+
+def test_a_league_that_waits_says_for_whom() -> None:
+    waiting = registration_of(2, awaited_players=4, awaited_referees=1)
+    assert "  waiting for 2 players and 1 referee" in [line.rstrip() for line in draw(waiting)]
+    assert not any("waiting" in line for line in draw(season_of(2)))
+
+
+def draw(season: Season) -> list[str]:
+    """Return the lines of a screen that has just been opened."""
+    console = make_console()
+    screen = LiveScreen(console)
+    screen.watch(season)
+    return render(screen, console)
 
 
 def test_who_moves_up_or_down_in_a_round_is_marked() -> None:

@@ -51,7 +51,7 @@ def test_the_organiser_leads_a_league_from_the_command_line(tmp_path: Path) -> N
         waiting.order("go-on")
         printed, reply = waiting.start.communicate()
         assert "Champion: " in printed
-        assert "P03 is disqualified: it is not its own work" in reply
+        assert "P03 is disqualified (organiser): it is not its own work" in reply
         assert "Lunch until one" in reply
         matches = document("export", league_id, "--format", "json")["matches"]
         assert [m["termination"] for m in matches].count("disqualified") == 2

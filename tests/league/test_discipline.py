@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from agent_league.cli.screens import format_agent_event
 from agent_league.http.exchange import Answer
 from agent_league.league.discipline import ground_of
 from agent_league.protocol.requirements.rules import RULES
@@ -95,6 +96,13 @@ def test_staff_can_switch_each_condition(act: Behaviour, on: str, ground: str) -
 
 def _outs(act: Behaviour, on: str, grounds: tuple[str, ...]) -> list[AgentDisqualified]:
     return league({on: act}, strictness="strict", disqualify=grounds).happened(AgentDisqualified)
+
+
+def test_a_disqualification_is_shown_once_with_its_ground(caplog: pytest.LogCaptureFixture) -> None:
+    box = league({CHOOSE: stays_silent}, strictness="strict")
+    (out,) = box.happened(AgentDisqualified)
+    assert format_agent_event(out) == f"P04 is disqualified (timeout): {out.why}"
+    assert "disqualified" not in caplog.text, "a warning would show it a second time"
 
 
 def test_a_tolerant_league_may_disqualify_too() -> None:

@@ -128,7 +128,12 @@ class LiveScreen(Observer):
         shown = rows if len(rows) <= room + 1 else rows[:room]
         more = [_fit(f"… {len(rows) - len(shown)} more")] if len(shown) < len(rows) else []
         table = make_live_table(shown, self._ranks)
-        return Group(self._make_bar(width), *lines, Text(), table, *more)
+        return Group(self._make_bar(width), *self._list_awaited(), *lines, Text(), table, *more)
+
+    def _list_awaited(self) -> list[Text]:
+        """Return the line that says whom the league waits for, if it waits for somebody."""
+        awaited = describe_awaited(self._season)
+        return [_fit(f"  waiting for {awaited}")] if awaited else []
 
     def _make_bar(self, width: int) -> Table:
         """Return the progress in one line; what does not fit is left out, the least useful first."""
@@ -239,7 +244,7 @@ _ORDERS: Mapping[type[Event], str] = {
     LeagueContinued: "matches begin again",
     MatchVoided: "{0.match_id} is void: {0.why}",
     MatchAdded: "{0.replaces} is played again as {0.match_id}",
-    AgentDisqualified: "{0.agent_id} is disqualified: {0.why}",
+    AgentDisqualified: "{0.agent_id} is disqualified ({0.ground}): {0.why}",
     AgentReinstated: "{0.agent_id} takes part again",
     AnnouncementMade: "announced: {0.text}",
 }

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Iterable, Mapping
 
-from agent_league.agent import log
 from agent_league.league.context import Context
 from agent_league.protocol import ErrorCode, Role
 from agent_league.protocol.deviations import Deviation, Ledger
@@ -64,7 +63,6 @@ class Discipline:
         exempt = entry.state is Lifecycle.DISQUALIFIED or entry.role is not Role.PLAYER
         if exempt or ground not in self._season.settings.grounds:
             return
-        log.warning("%s is disqualified (%s): %s", agent_id, ground, why)
         self._note(AgentDisqualified(at=self._now(), agent_id=agent_id, ground=ground, why=why))
 
     def _on_match_ended(self, ended: MatchEnded) -> None:
