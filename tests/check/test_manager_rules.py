@@ -10,7 +10,7 @@ from agent_league.check import RULES, CheckOptions, Mark, Report, run_check
 from agent_league.http.server import HttpServer
 from agent_league.protocol import Patience, Role
 from agent_league.running.serve import LOOPBACK, bind, url_of
-from check.crooked_manager import CROOKED, PlainManager, WrongError
+from check.crooked_manager import CROOKED, PlainManager, WrongError, replacing
 from check.findings import finding_of, marked
 from end_to_end.http_league import HttpLeague
 from scripted import hosted
@@ -108,6 +108,19 @@ def test_a_rule_catches_the_manager_that_breaks_it_and_no_other_rule_does(rule_i
     verdict = finding_of(report, rule_id)
     assert verdict.why
     assert verdict.proof is not None
+
+
+def test_a_table_without_players_does_not_add_up() -> None:
+    report = report_on(replacing(table=lambda self, players: [])())
+    assert marked(report, Mark.BROKEN) == ["manager.standings.arithmetic"]
+    why = finding_of(report, "manager.standings.arithmetic").why
+    assert why == "standings: expected every registered player, got none"
+
+
+def test_a_round_without_matches_is_not_fair_but_empty() -> None:
+    report = report_on(replacing(matches=lambda self, players: [])())
+    assert marked(report, Mark.BROKEN) == ["manager.round-announcement.matches"]
+    assert marked(report, Mark.UNJUDGED) == ["manager.round-announcement.fair"]
 
 
 def test_a_refused_report_is_blamed_on_every_field_that_was_changed() -> None:

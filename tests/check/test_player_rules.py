@@ -12,7 +12,7 @@ from agent_league.protocol import Patience, Role
 from agent_league.running.serve import LOOPBACK, bind, url_of
 from agent_league.running.specs import AgentSpec, LeagueLink
 from agent_league.serving.site import make_site
-from check.crooked_player import CROOKED, PlainPlayer
+from check.crooked_player import CROOKED, Body, PlainPlayer
 from check.findings import Herald, finding_of, marked
 from scripted import hosted
 from timewarp import run_over_sockets
@@ -85,6 +85,20 @@ class SlowReader(PlainPlayer):
 
 def test_a_player_has_a_moment_to_read_its_id_before_it_is_invited() -> None:
     report = report_on(SlowReader(), registers=True)
+    assert finding_of(report, "register.id-used").mark is Mark.KEPT
+
+
+class CalledPlayer(PlainPlayer):
+    """Says who it is only when it is called by its id."""
+
+    def reply(self, message: Body) -> Body:
+        made, own_id = super().reply(message), message.get("player_id")
+        own = {"player_id": own_id, "sender": own_id and f"player:{own_id}"}
+        return {key: value for key, value in {**made, **own}.items() if value is not None}
+
+
+def test_a_player_is_called_by_the_id_that_it_was_given() -> None:
+    report = report_on(CalledPlayer(), registers=True)
     assert finding_of(report, "register.id-used").mark is Mark.KEPT
 
 

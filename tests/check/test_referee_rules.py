@@ -2,13 +2,16 @@
 
 import asyncio
 import json
+from collections.abc import Mapping
+from typing import Any
 
 import pytest
 
 from agent_league.check import RULES, CheckOptions, Mark, Report, run_check
 from agent_league.check.exchange import Exchange, Received
-from agent_league.check.observations import Bout
-from agent_league.check.rules.referee import plays_once
+from agent_league.check.observations import Bout, RefereeObservations
+from agent_league.check.rules.referee import gives_roles, keeps_the_conversation, plays_once
+from agent_league.check.rules.referee_results import sends_both_the_result
 from agent_league.http.client import HttpClient
 from agent_league.http.exchange import Answer
 from agent_league.http.server import HttpServer
@@ -182,8 +185,57 @@ def test_a_referee_that_invites_twice_plays_a_match_twice_although_it_announces_
     assert plays_once.find_problem(bout) == problem
 
 
-def _make_exchange(kind: str) -> Exchange:
-    frame = {"jsonrpc": "2.0", "method": "any", "params": {"message_type": kind}, "id": 1}
+def test_what_belongs_to_two_plays_of_a_match_is_not_compared() -> None:
+    def receive(*drawn_numbers: int) -> list[Received]:
+        """Return what a seat gets of plays with these numbers, in this order."""
+        results = [{"game_result": {"drawn_number": number}} for number in drawn_numbers]
+        exchanges = [
+            *(_make_exchange("GAME_INVITATION", conversation_id=f"{n}") for n in drawn_numbers),
+            *(_make_exchange("GAME_OVER", **result) for result in results),
+        ]
+        return [Received(0.0, exchange) for exchange in exchanges]
+
+    inboxes = (receive(2, 3), receive(3, 2))
+    bout = Bout("R901M5", _make_exchange("START_MATCH"), ("odd", "even"), inboxes)
+    seen = RefereeObservations(bouts={"twice": bout})
+    assert plays_once.judge(seen).mark is Mark.BROKEN
+    for rule in (sends_both_the_result, keeps_the_conversation, gives_roles):
+        assert rule.judge(seen).mark is Mark.UNJUDGED
+
+
+class OwnWords(PlainReferee):
+    """Has words of its own, and understands no others."""
+
+    tools: Mapping[str, str] = {
+        "GAME_INVITATION": "handle_game_invitation",
+        "CHOOSE_PARITY_CALL": "choose_parity",
+        "GAME_OVER": "notify_match_result",
+        "GAME_ERROR": "notify_game_error",
+    }
+
+    async def post(self, url: str, message: Body, within: float = 2.0) -> Body:
+        kind = message["message_type"]
+        own = {key: value for key, value in message.items() if key != "message_type"}
+        frame = {"jsonrpc": "2.0", "method": self.tools[kind], "params": own, "id": 1}
+        answer = await self.wire.post(url, json.dumps(frame).encode(), within)
+        found: Body = json.loads(answer.body)["result"]
+        if kind == "GAME_INVITATION" and "accepted" not in found:
+            await asyncio.Event().wait()
+        return {"accept": found.get("accepted"), "parity_choice": found.get("choice")}
+
+
+def test_a_referee_that_reads_only_words_of_its_own_is_blamed_for_it_and_judged() -> None:
+    report = report_on(OwnWords(), registers=False)
+    finding = finding_of(report, "referee.reply.read")
+    assert finding.mark is Mark.BROKEN
+    assert finding.why.startswith('it goes on only if the reply also says "type"')
+    assert finding_of(report, "referee.invalid-choice.second-chance").mark is Mark.KEPT
+    assert finding_of(report, "referee.declined").mark is Mark.KEPT
+
+
+def _make_exchange(kind: str, **fields: Any) -> Exchange:
+    params = {"message_type": kind, **fields}
+    frame = {"jsonrpc": "2.0", "method": "any", "params": params, "id": 1}
     return Exchange(
         "http://agent/mcp", json.dumps(frame).encode(), Answer(200, b"{}"), None, 0.1, 5.0
     )

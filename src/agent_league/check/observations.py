@@ -3,6 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import TypeAlias
 
 from agent_league.check.exchange import Exchange, Received
@@ -181,6 +182,12 @@ class Bout:
     def has_ended(self) -> bool:
         return self.reached_both("GAME_OVER")
 
+    def find_repeated(self) -> tuple[str, int] | None:
+        """Return what shows that a match was played more than once, and how often it came."""
+        kinds = ("GAME_INVITATION", "GAME_OVER")
+        counts = ((kind, len(self.find_messages(kind, 0))) for kind in kinds)
+        return next((found for found in counts if found[1] > 1), None)
+
     def result(self) -> Json:
         """Return the result as the second seat got it, or else the first; empty if none came.
 
@@ -189,6 +196,14 @@ class Bout:
         found = self.find_messages("GAME_OVER")
         result = found[-1].message.get("game_result") if found else None
         return result if isinstance(result, dict) else {}
+
+
+class ReplyForm(StrEnum):
+    """What the replies of the check's players are like; the value completes a sentence."""
+
+    RIGHT = "as the protocol writes it"
+    REWORDED = 'the reply also says "type", "accepted" and "choice"'
+    ELSEWHERE = "the reply is also beside result, or comes in a request of its own"
 
 
 @dataclass
@@ -201,8 +216,10 @@ class RefereeObservations(Observations):
     """The matches that it was given at the same time."""
     series: list[Bout] = field(default_factory=list[Bout])
     unknown_game: Exchange | None = None
+    reply_form: ReplyForm = ReplyForm.RIGHT
+    """The replies with which it goes on."""
     deaf_bout: Bout | None = None
-    """The first match, if it went on only when replies were written beside the result, too."""
+    """The first match, if it did not go on with right replies."""
     order_detour: tuple[Exchange, Exchange] | None = None
     """The order that it refuses, and the other form of it that it takes."""
     seats_are_documented: bool = True
@@ -211,6 +228,15 @@ class RefereeObservations(Observations):
     @property
     def matches(self) -> list[Bout]:
         return [*self.bouts.values(), *self.concurrent, *self.series]
+
+    @property
+    def clear_matches(self) -> list[Bout]:
+        """The matches without the one that was ordered twice, if it was played twice as well.
+
+        Nobody can tell which of its messages belong together.
+        """
+        twice = self.bouts.get("twice")
+        return [bout for bout in self.matches if bout is not twice or not bout.find_repeated()]
 
     def list_answered(self) -> list[Exchange]:
         refused = [self.order_detour[0]] if self.order_detour else []

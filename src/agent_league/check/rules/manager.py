@@ -274,6 +274,8 @@ def draws_fairly(message: Json) -> Problem:
     keys = ("player_A_id", "player_B_id")
     playing = [match.get(key) for match in _get_rows(message, "matches") for key in keys]
     known = [player for player in playing if player]
+    if not known:
+        raise NotJudgedError("its rounds name no players: manager.round-announcement.matches")
     return None if len(set(known)) == len(known) else f"the round has {known}"
 
 
@@ -291,6 +293,8 @@ def sends_the_standings(were_sent: bool) -> Problem:  # noqa: FBT001 - the one t
 @manager_rule(required.STANDINGS_ARITHMETIC, _notices("LEAGUE_STANDINGS_UPDATE"))
 def adds_up(message: Json) -> Problem:
     rows = _get_rows(message, "standings")
+    if not rows:
+        return "standings: expected every registered player, got none"
     ranks = [row.get("rank") for row in rows]
     unsorted = all(isinstance(rank, int) for rank in ranks) and ranks != sorted(ranks)
     problem = find_first_problem(map(_check_row, rows))

@@ -15,7 +15,7 @@ from agent_league.check.judging import (
     select_series,
 )
 from agent_league.check.messages import FIRST_ROUND, GAME, LEAGUE_ID, PLAYERS
-from agent_league.check.observations import Bout, RefereeObservations
+from agent_league.check.observations import Bout, RefereeObservations, ReplyForm
 from agent_league.check.rule import Case, NotJudgedError, Select, rule
 from agent_league.protocol import Role
 from agent_league.protocol.fields import parse_time
@@ -70,7 +70,7 @@ def _select_conversations(
 ) -> Iterable[Case[tuple[set[str], set[str]]]]:
     """Return the conversation_ids of each match, with those of the matches before it."""
     earlier: set[str] = set()
-    for bout in observations.matches:
+    for bout in observations.clear_matches:
         if invitations := bout.find_messages(INVITATION):
             messages = [*invitations, *bout.find_messages(CALL), *bout.find_messages(GAME_OVER)]
             ids = {str(found.message.get("conversation_id") or "") for found in messages}
@@ -114,7 +114,7 @@ def invites_to_the_match(message: Json) -> Problem:
 
 
 def _list_invited(observations: RefereeObservations) -> list[Bout]:
-    return [bout for bout in observations.matches if bout.reached_both(INVITATION)]
+    return [bout for bout in observations.clear_matches if bout.reached_both(INVITATION)]
 
 
 def _get_invitations(bout: Bout) -> list[Json]:
@@ -143,19 +143,18 @@ def names_the_opponent(sent: tuple[str, Json]) -> Problem:
     return equals("opponent_id", sent[0])(sent[1])
 
 
-def _select_read_replies(observations: RefereeObservations) -> list[Case[bool]]:
-    """Return the first match, and whether the referee went on when both had joined."""
-    if observations.deaf_bout is not None:
-        return [Case(False, observations.deaf_bout.find_proof(INVITATION))]
+def _select_read_replies(observations: RefereeObservations) -> list[Case[ReplyForm]]:
+    """Return the first match, and the replies with which the referee went on."""
+    form, stalled = observations.reply_form, observations.deaf_bout
+    if stalled is not None:
+        return [Case(form, stalled.find_proof(INVITATION))]
     called = [bout for bout in observations.matches if bout.find_messages(CALL)]
-    return [Case(True, bout.order) for bout in called[:1]]
+    return [Case(form, bout.order) for bout in called[:1]]
 
 
 @referee_rule(required.REPLY_READ, _select_read_replies)
-def reads_replies(goes_on: bool) -> Problem:  # noqa: FBT001 - the one thing to judge
-    if goes_on:
-        return None
-    return "it goes on only if the reply is also beside result, or comes in a request of its own"
+def reads_replies(form: ReplyForm) -> Problem:
+    return None if form is ReplyForm.RIGHT else f"it goes on only if {form}"
 
 
 @referee_rule(
@@ -214,11 +213,17 @@ def _list_errors(bout: Bout) -> list[Json]:
 @referee_rule(required.INVALID_CHOICE, bouts(_special("wrong case"), CALL, ERROR))
 def reports_an_invalid_choice(bout: Bout) -> Problem:
     codes = [error.get("error_code") for error in _list_errors(bout)]
-    return None if "E004" in codes else f"the player got the errors {codes}, not E004"
+    return None if "E004" in codes else f"{_describe_errors(codes)}; expected E004"
+
+
+def _describe_errors(codes: Sequence[Json]) -> str:
+    if not codes:
+        return "the player got no GAME_ERROR"
+    return f"the player got GAME_ERROR {', '.join(map(str, codes))}"
 
 
 def _list_correctable(observations: RefereeObservations) -> list[Bout]:
-    if observations.deaf_bout is not None:
+    if observations.reply_form is ReplyForm.ELSEWHERE:
         raise NotJudgedError("it does not read replies from the result: referee.reply.read")
     return _special("wrong case")(observations)
 
@@ -268,16 +273,13 @@ def warns_the_silent(bout: Bout) -> Problem:
     errors = _list_errors(bout)
     warned = any(e.get("error_code") == "E001" and e.get("retry_info") for e in errors)
     codes = [error.get("error_code") for error in errors]
-    return None if warned else f"the player got the errors {codes}, not E001 with retry_info"
+    return None if warned else f"{_describe_errors(codes)}; expected E001 with retry_info"
 
 
 @referee_rule(required.PLAYED_ONCE, bouts(_special("twice"), INVITATION))
 def plays_once(bout: Bout) -> Problem:
-    for kind in (INVITATION, GAME_OVER):
-        count = len(bout.find_messages(kind, 0))
-        if count > 1:
-            return f"a player got {kind} {count} times"
-    return None
+    repeated = bout.find_repeated()
+    return f"a player got {repeated[0]} {repeated[1]} times" if repeated else None
 
 
 @referee_rule(required.UNKNOWN_GAME, lambda o: [o.unknown_game])

@@ -18,7 +18,7 @@ LARGEST_NUMBER = 10
 
 @referee_rule(
     required.RESULT_FOR_BOTH,
-    bouts(lambda o: [bout for bout in o.matches if bout.find_messages(GAME_OVER)], GAME_OVER),
+    bouts(lambda o: [bout for bout in o.clear_matches if bout.find_messages(GAME_OVER)], GAME_OVER),
 )
 def sends_both_the_result(bout: Bout) -> Problem:
     missed = [PLAYERS[seat] for seat in (0, 1) if not bout.find_messages(GAME_OVER, seat)]

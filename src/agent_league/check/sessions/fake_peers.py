@@ -39,6 +39,8 @@ class FakePeer:
         """The only match that is running now, if there is only one."""
         self.send_to_caller: Callable[[bytes], Awaitable[object]] | None = None
         """If given, each reply goes to the caller in a request, too, and beside the result."""
+        self.says_more = True
+        """Whether callers with messages of their own find more words in a reply."""
         self.received: list[Received] = []
         self._messages = messages
         self._changed = asyncio.Condition()
@@ -112,7 +114,7 @@ class FakePeer:
             return encode_error(frame.get("id"), RpcCode.METHOD_NOT_FOUND, "unknown")
         message = {**received.message, "message_type": received.kind}
         result = await self.reply({**message, "match_id": received.match_id}, received)
-        if "message_type" not in received.message:
+        if self.says_more and "message_type" not in received.message:
             result = {**result, **_find_synonyms(result)}
         if frame.get("method") == TOOLS_CALL:
             text = msgspec.json.encode(result).decode()
@@ -198,6 +200,7 @@ class Seat(FakePeer):
     def __init__(self, number: int, messages: CheckMessages, hold: float) -> None:
         super().__init__(messages)
         self.player_id = PLAYERS[number]
+        self.says_more = False
         self.sender = f"{Role.PLAYER}:{self.player_id}"
         self.behaviours: dict[str, Behaviour] = {}
         self.join_times: dict[str, float] = {}

@@ -33,12 +33,13 @@ class PlayerSession:
     farewell: bool
     observations: PlayerObservations = field(default_factory=PlayerObservations)
     player_id: str = "P01"
-    """The id that the player gives itself; until it does, any."""
+    """The id that the player gives itself; until it does, the one that it was given, or any."""
     host: str = LOOPBACK
     """Where the check listens for replies that a player sends elsewhere."""
     _inbox: FakePeer | None = None
 
     async def run(self) -> None:
+        self.player_id = self.observations.assigned_id or self.player_id
         async with AsyncExitStack() as stack:
             await self._run_all(stack)
 

@@ -9,7 +9,7 @@ from itertools import count
 from agent_league.check.exchange import Exchange
 from agent_league.check.judging import find_refusal, is_order_taken
 from agent_league.check.messages import GAME, TICKET, CheckMessages, make_match_id
-from agent_league.check.observations import Bout, Progress, RefereeObservations
+from agent_league.check.observations import Bout, Progress, RefereeObservations, ReplyForm
 from agent_league.check.sessions.client import ProbeClient
 from agent_league.check.sessions.fake_peers import (
     Behaviour,
@@ -91,7 +91,7 @@ class RefereeSession:
         first = await self._run_special("win")
         self.observations.calls = [first.order]
         self._collect()
-        if first.reached_both("GAME_INVITATION") and not first.find_messages("CHOOSE_PARITY_CALL"):
+        if _is_stalled(first):
             first = await self._run_generously(first)
         is_run = self._check_first_match(first)
         if is_run:
@@ -108,13 +108,17 @@ class RefereeSession:
             self.observations.stop_reason = "the check did not ask for it"
 
     async def _run_generously(self, stalled: Bout) -> Bout:
-        """Play the first match again, with replies in more places than one."""
-        for seat in self._seats:
-            seat.send_to_caller = self.client.send
-        bout = await self._run_special("win", make_match_id(len(SPECIAL_MATCHES)))
-        self._collect()
-        if bout.find_messages("CHOOSE_PARITY_CALL"):
-            self.observations.deaf_bout = stalled
+        """Play the first match again, with replies that say more, then in more places than one."""
+        bout = stalled
+        for number, form in enumerate(_list_reply_forms(stalled), len(SPECIAL_MATCHES)):
+            for seat in self._seats:
+                seat.says_more = True
+                seat.send_to_caller = self.client.send if form is ReplyForm.ELSEWHERE else None
+            bout = await self._run_special("win", make_match_id(number))
+            self._collect()
+            if not _is_stalled(bout):
+                self.observations.deaf_bout, self.observations.reply_form = stalled, form
+                break
         return bout
 
     def _check_first_match(self, bout: Bout) -> bool:
@@ -234,12 +238,23 @@ class RefereeSession:
     async def _wait_for_results(self, bout: Bout, tries: int) -> None:
         patience = self.client.patience
         within = patience.generic + tries * (patience.join + HOLD_SECONDS) - bout.order.seconds
+        if bout is self.observations.bouts["win"] and not await self._goes_on(bout, within):
+            return
         waits = [seat.wait_for(bout.match_id, within, "GAME_OVER") for seat in self._seats]
         received = await asyncio.gather(*waits)
         league = self.check_league if self.observations.registration else None
         if all(received) and league and self._reports:
             report = await league.wait_for(bout.match_id, patience.report, "MATCH_RESULT_REPORT")
             self._reports = report is not None
+
+    async def _goes_on(self, bout: Bout, within: float) -> bool:
+        """Whether a player is asked to choose soon after both were invited."""
+        waits = [seat.wait_for(bout.match_id, within, "GAME_INVITATION") for seat in self._seats]
+        if not all(await asyncio.gather(*waits)):
+            return False
+        soon = self.client.patience.join + HOLD_SECONDS
+        kinds = ("CHOOSE_PARITY_CALL", "GAME_OVER")
+        return await self._seats[0].wait_for(bout.match_id, soon, *kinds) is not None
 
     def _collect(self) -> None:
         """Copy what the fake peers received into the matches."""
@@ -294,6 +309,22 @@ class RefereeSession:
             self._collect()
             if not bout.has_ended:
                 return
+
+
+def _is_stalled(bout: Bout) -> bool:
+    """Whether the referee invited both players, and then asked nobody."""
+    is_asked = bool(bout.find_messages("CHOOSE_PARITY_CALL"))
+    return bout.reached_both("GAME_INVITATION") and not is_asked
+
+
+def _list_reply_forms(bout: Bout) -> list[ReplyForm]:
+    """Return the other replies that the referee of *bout* may understand.
+
+    One that writes as the protocol does reads the words of the protocol.
+    """
+    invitations = [got.message for got in bout.find_messages("GAME_INVITATION")]
+    has_own_words = any("message_type" not in message for message in invitations)
+    return [*([ReplyForm.REWORDED] if has_own_words else []), ReplyForm.ELSEWHERE]
 
 
 def read_capacity(registration: Exchange | None) -> int:

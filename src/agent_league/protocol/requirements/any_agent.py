@@ -53,7 +53,8 @@ HUGE_BODY = define("""frame.huge-body | 003 14.1
 REGISTRATION_CALL = define("""register.message | 002 1.4
     a registration is a call whose params are the message itself
     fix: Post {"jsonrpc": "2.0", "method": "register_player", "params": {"message_type":
-         "LEAGUE_REGISTER_REQUEST", ...}, "id": 1} (REFEREE_REGISTER_REQUEST for a referee).""")
+         "LEAGUE_REGISTER_REQUEST", ...}, "id": 1}; a referee says register_referee and
+         REFEREE_REGISTER_REQUEST.""")
 REGISTRATION_ENVELOPE = define("""register.envelope | 002 2.4.1
     a registration has the whole envelope
     fix: Send protocol "league.v2", sender "player:NAME" or "referee:NAME", a timestamp in UTC and a

@@ -65,7 +65,8 @@ STANDINGS_SENT = define("""manager.standings.sent | 003 7.2.4
     fix: Send LEAGUE_STANDINGS_UPDATE to every player within 5 seconds of a result.""")
 STANDINGS_ARITHMETIC = define("""manager.standings.arithmetic | 003 7.2.2
     the standings add up: played = wins + draws + losses, points = 3 wins + draws, sorted by rank
-    fix: Compute played and points from wins, draws and losses, and sort by rank.""")
+    fix: List every registered player, even without points; compute played and points from wins,
+         draws and losses, and sort by rank.""")
 ROUND_SUMMARY = define("""manager.round-completed.summary | 003 4.2.3
     the summary of a round adds up: wins + draws + technical losses = matches
     fix: Count each match of the round once in ROUND_COMPLETED.summary.""")

@@ -24,8 +24,8 @@ INVITATION_OPPONENT = define("""referee.invitation.opponent | 003 5.1.2
 
 REPLY_READ = define("""referee.reply.read | 002 1.4
     a referee reads the reply of a player from the result of its call
-    fix: Take the message from `result` of the answer: {"jsonrpc": "2.0", "result": MESSAGE, "id":
-         1}.""")
+    fix: Take the message from `result` of the answer, {"jsonrpc": "2.0", "result": MESSAGE, "id":
+         1}, and in it read message_type, accept and parity_choice.""")
 CALL_AFTER_JOINING = define("""referee.call.after-joining | 003 6.1.4
     a referee asks for choices only when both players have joined
     fix: Wait for both GAME_JOIN_ACK before the first CHOOSE_PARITY_CALL.""")

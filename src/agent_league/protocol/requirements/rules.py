@@ -25,7 +25,8 @@ MESSAGE_TYPE_CASE = define("""message-type-case | 003 10.1
     fix: Write message_type as the catalogue does, such as GAME_JOIN_ACK.""")
 SENDER_FORM = define("""sender-form | 002 2.4.4
     sender is "player:ID", "referee:ID" or "league_manager"
-    fix: Write the role in the singular, a colon and the id that the league gave you.""")
+    fix: Send "sender": the role in the singular, a colon and the id that the league gave you (the
+         league is "league_manager").""")
 SENDER_MISSING = define("""sender-missing | 003 10.2 | E003
     every message has a sender
     fix: Add "sender"; before you are registered, "player:" and a name of your own.""")
@@ -34,7 +35,7 @@ TIMESTAMP_MISSING = define("""timestamp-missing | 003 10.2 | E003
     fix: Add "timestamp", such as 2025-01-15T10:30:00Z.""")
 TIMESTAMP_FORM = define("""timestamp-form | 003 10.4 | E021
     timestamp is ISO 8601 in UTC, such as 2025-01-15T10:30:00Z
-    fix: Write "timestamp" with its colons, and end it with Z or +00:00, not with both.""")
+    fix: Send "timestamp" with its colons, and end it with Z or +00:00, not with both.""")
 PROTOCOL_VERSION = define("""protocol-version | 002 2.4.1 | CRITICAL | E018
     every message names the protocol: "protocol" is "league.v2"
     fix: Set "protocol": "league.v2" in every message and every reply.""")
@@ -113,8 +114,8 @@ RESULT_IN_ANSWER = define("""result-in-answer | 003 7.1
          for the answer.""")
 REGISTER_STATUS = define("""register-status | 003 3.4.2
     the league answers a valid registration with ACCEPTED and an id
-    fix: Answer with REFEREE_REGISTER_RESPONSE or LEAGUE_REGISTER_RESPONSE, "status": "ACCEPTED" or
-         "REJECTED".""")
+    fix: Make the result itself REFEREE_REGISTER_RESPONSE or LEAGUE_REGISTER_RESPONSE, with "status":
+         "ACCEPTED" or "REJECTED".""")
 FIELD_MISSING = define("""field-missing | 003 10.2 | E003
     a message has every required field
     fix: Add the field that the error names.""")
