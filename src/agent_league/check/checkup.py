@@ -31,7 +31,7 @@ class CheckOptions:
     url: str
     role: Role | None = None
     games: int = GAMES_IN_A_ROW
-    timeout: float = 120.0
+    timeout: float = 180.0
     """How many seconds the whole check may take."""
     farewell: bool = True
     """Whether a player gets, at the end, the message that the league is over."""

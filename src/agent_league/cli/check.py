@@ -52,7 +52,7 @@ def check(
     *,
     role: RoleName | None = None,
     games: Annotated[int, flags.between(1, 10_000)] = 50,
-    timeout: flags.Seconds = 120.0,
+    timeout: flags.Seconds = 180.0,
     league_port: Annotated[int, flags.between(0, 65535)] | None = None,
     host: str = LOOPBACK,
     allow_registration: flags.Switch = False,
