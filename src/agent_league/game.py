@@ -3,6 +3,7 @@
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from random import Random
 from typing import Any, Protocol, TypeAlias, TypeVar
 
@@ -101,6 +102,15 @@ def find_judge(game: object) -> Judge | None:
 
 AnyGame: TypeAlias = Game[Any, Any]
 
+GAMES: Catalogue[AnyGame] = Catalogue("agent_league.games", attribute="game")
+
+
+@lru_cache(maxsize=100)
+def find_game(name: str | None) -> AnyGame | None:
+    """Return the game of that name, if it is known here; what is not there takes long to look for."""
+    return GAMES.get(name) if name else None
+
+
 LONGEST_SCHEMA = 100
 """A turn with more legal moves than this has no schema of them: a message may be 10 KB long."""
 
@@ -157,6 +167,3 @@ def read_counts(options: Mapping[str, Json], **bounds: tuple[int, int, int]) -> 
             wanted = f"a whole number from {least} to {most}"
             raise OptionsError(f"{name!r}: expected {wanted}, got {found[name]!r}")
     return found
-
-
-GAMES: Catalogue[AnyGame] = Catalogue("agent_league.games", attribute="game")

@@ -8,6 +8,7 @@ from agent_league.game import IllegalMoveError, Outcome, read_counts
 from agent_league.picture import Picture
 from agent_league.vocabulary import Json, Seat
 
+_BOTH = (0, 1)
 Payoffs = Mapping[tuple[str, str], tuple[int, int]]
 
 
@@ -44,23 +45,24 @@ class MatrixGame:
         return read_counts(options, rounds=(self.rounds, 1, self.most_rounds))["rounds"]
 
     def to_move(self, state: State) -> Sequence[Seat]:
-        return () if self._is_over(state) else (0, 1)
+        return () if self._is_over(state) else _BOTH
 
     def view(self, state: State, seat: Seat) -> Json:
-        mine, theirs = state.choices[seat], state.choices[1 - seat]
+        rounds, (mine, theirs), (score, their_score) = state
+        if seat:
+            mine, theirs, score, their_score = theirs, mine, their_score, score
         return {
             "you": seat,
             "round": len(mine) + 1,
-            "rounds": state.rounds,
+            "rounds": rounds,
             "mine": list(mine),
             "theirs": list(theirs),
-            "scores": [state.scores[seat], state.scores[1 - seat]],
+            "scores": [score, their_score],
         }
 
     def read_move(self, raw: Json) -> str:
-        for move in self.moves:
-            if raw == move:
-                return move
+        if isinstance(raw, str) and raw in self.moves:
+            return raw
         expected = " or ".join(map(repr, self.moves))
         raise IllegalMoveError(f"expected {expected}, got {raw!r}")
 
@@ -69,10 +71,11 @@ class MatrixGame:
 
     def play(self, state: State, moves: Mapping[Seat, str], rng: Random) -> State:
         one, other = moves[0], moves[1]
-        gained = self.payoffs[one, other]
+        gained, gained_too = self.payoffs[one, other]
         first, second = state.choices
-        scores = (state.scores[0] + gained[0], state.scores[1] + gained[1])
-        return State(state.rounds, ((*first, one), (*second, other)), scores)
+        scores = (state.scores[0] + gained, state.scores[1] + gained_too)
+        # To add a tuple is three times as fast as to unpack one, and a lab plays millions of rounds.
+        return State(state.rounds, (first + (one,), second + (other,)), scores)  # noqa: RUF005
 
     def outcome(self, state: State) -> Outcome | None:
         if not self._is_over(state):
@@ -98,5 +101,6 @@ class MatrixGame:
 
     def _is_over(self, state: State) -> bool:
         left = state.rounds - len(state.choices[0])
-        ahead = abs(state.scores[0] - state.scores[1])
-        return left <= 0 or (self.stops_when_decided and ahead > left)
+        if not self.stops_when_decided:
+            return left <= 0
+        return abs(state.scores[0] - state.scores[1]) > left or left <= 0

@@ -11,6 +11,7 @@ from typing import Any, cast
 import pytest
 
 from agent_league.cli import main
+from agent_league.game import GAMES
 from cli.league_command import document, league
 
 ANY_PORTS = ("--port-base", "0")
@@ -179,3 +180,22 @@ def test_the_live_view_shows_the_round_and_the_matches() -> None:
     assert done.returncode == 0, done.stderr
     assert re.search(r"Round 1/1 .* 1/1 matches", done.stderr)
     assert "  R1M1   Alpha (frequency) [" in done.stderr
+
+
+def test_a_learner_goes_on_in_the_next_league(tmp_path: Path) -> None:
+    flags = ("--strategy", "q_learning,always_even", "--players", "2", "--legs", "30", *ANY_PORTS)
+    counts = []
+    for _ in range(2):
+        league("play", *flags, "--shared", str(tmp_path))
+        (file,) = (tmp_path / "state" / "learned").iterdir()
+        assert file.name == "P01.q_learning.json"
+        payoffs = json.loads(file.read_text(encoding="utf-8"))["payoffs"]
+        counts.append(sum(n - 1 for row in payoffs.values() for _, n in row.values()))
+    assert counts == [30, 60]
+
+
+@pytest.mark.parametrize("game", sorted(GAMES))
+def test_every_game_is_one_flag(game: str) -> None:
+    played = document("play", "--game", game, "--players", "2", "--json", *ANY_PORTS)
+    assert played["league_id"].endswith(game)
+    assert {match["termination"] for match in played["matches"]} == {"completed"}

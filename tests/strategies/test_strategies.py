@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from agent_league.game import GAMES
 from agent_league.games.even_odd import game as even_odd
-from agent_league.strategy import STRATEGIES, Situation, Strategy
+from agent_league.strategy import STRATEGIES, Situation, Strategy, instantiate
 from agent_league.vocabulary import Json
 from chance import margin
 
@@ -30,8 +30,11 @@ def situations(draw: st.DrawFn) -> Situation:
     view: Json = None
     if name := draw(st.sampled_from([None, *GAMES])):
         view, legal = _shown(name, Random(draw(st.integers(0, 99))))
-    past = [draw(histories) for _ in range(3)]
-    return Situation(view, legal, Random(draw(st.integers(0, 99))), *past)
+    mine, theirs, everyone = (draw(histories) for _ in range(3))
+    rng = Random(draw(st.integers(0, 99)))
+    return Situation(
+        view, legal, rng, mine, theirs, everyone, name, draw(st.none() | st.just("P2"))
+    )
 
 
 def _shown(name: str, rng: Random) -> tuple[Json, Sequence[Json]]:
@@ -47,8 +50,8 @@ def _shown(name: str, rng: Random) -> tuple[Json, Sequence[Json]]:
 
 @given(situation=situations())
 def test_every_strategy_makes_a_legal_move_whatever_has_been(situation: Situation) -> None:
-    for name, strategy in STRATEGIES.items():
-        move = strategy(deepcopy(situation))
+    for name, kind in STRATEGIES.items():
+        move = instantiate(kind)(deepcopy(situation))
         # In type as well as value: true is not the cell 1.
         legal = [known for known in situation.legal if type(known) is type(move)]
         assert move in legal, f"{name} plays {move!r}"
@@ -56,7 +59,8 @@ def test_every_strategy_makes_a_legal_move_whatever_has_been(situation: Situatio
 
 @given(situation=situations())
 def test_the_same_situation_gets_the_same_move(situation: Situation) -> None:
-    for name, strategy in STRATEGIES.items():
+    for name, kind in STRATEGIES.items():
+        strategy = instantiate(kind)
         one, other = deepcopy(situation), deepcopy(situation)
         assert strategy(one) == strategy(other), name
         assert (one.mine, one.theirs) == (situation.mine, situation.theirs), name
@@ -65,8 +69,9 @@ def test_the_same_situation_gets_the_same_move(situation: Situation) -> None:
 def played(name: str, **past: str) -> str:
     """Return, in letters, all that a strategy does after such moves, over many seeds."""
     memories = {kind: [LETTERS[letter] for letter in letters] for kind, letters in past.items()}
-    strategy, rngs = STRATEGIES[name], (Random(seed) for seed in range(32))
-    moves = {strategy(Situation(None, LEGAL, rng, **memories)) for rng in rngs}
+    strategy, rngs = instantiate(STRATEGIES[name]), (Random(seed) for seed in range(32))
+    blank = Situation(None, LEGAL, Random(0), **memories)  # type: ignore[arg-type]  # only moves
+    moves = {strategy(blank._replace(rng=rng)) for rng in rngs}
     return "".join(letter for letter in LETTERS if LETTERS[letter] in moves)
 
 
@@ -128,7 +133,7 @@ def meet(first: str, second: str, series: int) -> tuple[float, float]:
     A series is 100 matches; each series begins without a memory.
     """
     rng = Random(f"{first} {second}")
-    pair = (STRATEGIES[first], STRATEGIES[second])
+    pair = (instantiate(STRATEGIES[first]), instantiate(STRATEGIES[second]))
     winners = [winner for _ in range(series) for winner in _series(pair, rng)]
     wins, draws = winners.count(0), winners.count(None)
     return wins / len(winners), (3 * wins + draws) / len(winners)

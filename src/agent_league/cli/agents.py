@@ -30,7 +30,7 @@ from agent_league.running.errors import UsageError
 from agent_league.running.event_loop import run
 from agent_league.running.folder import SHARED, Folder
 from agent_league.running.lineup import LOCAL_HOSTS, ConfigFiles, check_game
-from agent_league.running.members import run_members
+from agent_league.running.members import find_learned_file, run_members
 from agent_league.running.serve import LOOPBACK, bind_first, find_own_address, open_client
 from agent_league.running.specs import AgentSpec, LeagueLink, claim_id
 from agent_league.vocabulary import Level
@@ -163,6 +163,7 @@ def _run_agent(
     identity = f"{spec.role}-{bound}.json"
     # An agent that takes any port is another one next time.
     identity_path = None if port == 0 else files.shared / "state" / identity
+    learned_path = identity_path and find_learned_file(identity_path.parent, spec)
     logs = AgentLogs(files.shared / "logs", log_level)
 
     members: list[Member] = []
@@ -179,7 +180,8 @@ def _run_agent(
         logging.basicConfig(level=logging.WARNING, format="%(message)s")
         stop = asyncio.Event()
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop.set)
-        agents = [(replace(spec, identity_path=identity_path), sock)]
+        placed = replace(spec, identity_path=identity_path, learned_path=learned_path)
+        agents = [(placed, sock)]
         await run_members(agents, link, stop, logs, print_joined)
 
     with interrupt_when_unread():

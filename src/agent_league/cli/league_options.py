@@ -71,7 +71,7 @@ Game = Annotated[
         help="What to play, if not what the files say: even_odd, connect_four, ..., or your own."
     ),
 ]
-Legs = Annotated[int | None, between(1, 10, help="How often each pair meets.")]
+Legs = Annotated[int | None, between(1, 1000, help="How often each pair meets.")]
 Seed = Annotated[
     str | None, Parameter(help="The same seed gives the same schedule, draws and choices.")
 ]

@@ -3,7 +3,8 @@
 from agent_league.player.brain import Brain, NoSuchStrategyError, load_brain
 from agent_league.player.player import Player
 from agent_league.player.relay import Relay, RemoteSession
-from agent_league.player.sensors import FinishedMatch, MoveCall, Turn
+from agent_league.player.sensors import MoveCall, Turn
+from agent_league.strategy import FinishedMatch
 
 __all__ = [
     "Brain",

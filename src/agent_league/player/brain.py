@@ -6,7 +6,7 @@ from pathlib import Path
 from traceback import extract_tb
 
 from agent_league.protocol import LeagueError
-from agent_league.strategy import STRATEGIES, Strategy
+from agent_league.strategy import STRATEGIES, Strategy, instantiate
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ def load_brain(name: str) -> Brain:
         raise NoSuchStrategyError(f"there is no strategy {name!r}; known: {', '.join(STRATEGIES)}")
     strategy = STRATEGIES[name]
     is_ours = strategy.__module__.startswith("agent_league.strategies.")
-    return Brain(strategy, name, trusted=is_ours)
+    return Brain(instantiate(strategy), name, trusted=is_ours)
 
 
 def _load_file(path: Path) -> Brain:
@@ -59,4 +59,4 @@ def _load_file(path: Path) -> Brain:
     strategy = getattr(module, "strategy", None)
     if not callable(strategy):
         raise NoSuchStrategyError(f"{path} has no function called 'strategy'")
-    return Brain(strategy, path.stem)
+    return Brain(instantiate(strategy), path.stem)

@@ -13,9 +13,9 @@ import msgspec
 from agent_league.agent_log import log
 from agent_league.chance import make_rng
 from agent_league.player.brain import Brain, describe_failure
-from agent_league.player.sensors import FinishedMatch, Turn
+from agent_league.player.sensors import Turn
 from agent_league.protocol import LeagueError
-from agent_league.strategy import Situation, Strategy
+from agent_league.strategy import FinishedMatch, Learner, Situation, Strategy
 from agent_league.vocabulary import Json
 
 
@@ -45,6 +45,8 @@ class DecisionModel:
         self.fallbacks = 0
         """How often a random move replaced that of the strategy."""
         self._brain = brain
+        self.learner = brain.strategy if isinstance(brain.strategy, Learner) else None
+        """The strategy, if it learns from what happens."""
         self._seed = seed
         self._warn = warn
 
@@ -55,6 +57,28 @@ class DecisionModel:
             return self._brain.strategy(situation)
         return self._decide_carefully(situation, budget)
 
+    def learn(self, played: FinishedMatch) -> None:
+        """Let the strategy learn from a match that is over."""
+        if self.learner is not None:
+            self._try(self.learner.learn, played)
+
+    def load_learned(self, saved: Json) -> None:
+        """Let the strategy go on from what it learned in an earlier league."""
+        if self.learner is not None and saved is not None:
+            self._try(self.learner.load, saved)
+
+    def save_learned(self) -> Json:
+        """Return what the strategy has learned, or None if there is nothing to keep."""
+        return self._try(self.learner.save) if self.learner is not None else None
+
+    def _try(self, action: Callable[..., Json], *arguments: object) -> Json:
+        """Do what a strategy of the user may not be able to."""
+        try:
+            return action(*arguments)
+        except Exception as error:  # noqa: BLE001 - a strategy of the user may raise anything
+            self._warn(f"strategy {self._brain.name} cannot learn: {describe_failure(error)}")
+            return None
+
     def _make_situation(self, turn: Turn) -> Situation:
         return Situation(
             view=turn.view,
@@ -63,6 +87,8 @@ class DecisionModel:
             mine=self.opponents.mine,
             theirs=self.opponents.by_opponent.get(turn.opponent, ()),
             everyone=self.opponents.everyone,
+            game=turn.game,
+            opponent=turn.opponent,
         )
 
     def _make_rng(self, turn: Turn) -> Random:

@@ -17,13 +17,7 @@ from agent_league.player.decision import DecisionModel
 from agent_league.player.memory import remember
 from agent_league.player.open_matches import OpenMatches
 from agent_league.player.postings import ReplyPoster
-from agent_league.player.sensors import (
-    FinishedMatch,
-    MoveCall,
-    Turn,
-    perceive_result,
-    perceive_turn,
-)
+from agent_league.player.sensors import MoveCall, Turn, perceive_result, perceive_turn
 from agent_league.player.trust import RefereeCheck
 from agent_league.protocol import Acknowledgement, Message, Role, play, rounds
 from agent_league.protocol.deviations import Deviation
@@ -31,6 +25,7 @@ from agent_league.protocol.error_messages import GameErrorMessage, LeagueErrorMe
 from agent_league.protocol.message import Reply
 from agent_league.protocol.registration import PlayerMeta
 from agent_league.serving.game_rules import rules_resources
+from agent_league.strategy import FinishedMatch
 from agent_league.vocabulary import Json
 
 THINKING_SHARE = 0.8
@@ -169,6 +164,7 @@ class Player(Member):
         if notice.match_id not in self.history:
             played = perceive_result(notice, self.name)
             self.recall([played])
+            self.decision.learn(played)
             self.save_match(played)
             self.agent_log.note("MATCH_OVER", league_id=self.league_id, **played._asdict())
             self._check_commitment(notice)

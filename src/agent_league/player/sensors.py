@@ -6,6 +6,7 @@ from typing import NamedTuple, TypeAlias
 
 from agent_league.protocol.fields import parse_time
 from agent_league.protocol.play import GameMoveCall, GameOver, ParityCall
+from agent_league.strategy import FinishedMatch
 from agent_league.vocabulary import Json
 
 MoveCall: TypeAlias = ParityCall | GameMoveCall
@@ -20,17 +21,7 @@ class Turn(NamedTuple):
     view: Json
     legal: Sequence[Json]
     deadline: datetime
-
-
-class FinishedMatch(NamedTuple):
-    """A match that is over, from the side of this player."""
-
-    match_id: str
-    opponent: str | None
-    mine: Json
-    theirs: Json
-    won: bool | None
-    """None for a draw."""
+    game: str | None = None
 
 
 def perceive_turn(call: MoveCall) -> Turn:
@@ -40,7 +31,7 @@ def perceive_turn(call: MoveCall) -> Turn:
     legal: Sequence[Json] = PARITIES
     if isinstance(call, GameMoveCall):
         view, legal = call.view, call.legal_moves
-    return Turn(call.match_id, opponent, view, legal, parse_time(call.deadline))
+    return Turn(call.match_id, opponent, view, legal, parse_time(call.deadline), call.game_type)
 
 
 def perceive_result(notice: GameOver, me: str) -> FinishedMatch:

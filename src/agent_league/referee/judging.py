@@ -1,9 +1,11 @@
 """Judgement of a match: pure functions from what the players did to a result."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import Any
 
-from agent_league.game import Outcome
+from agent_league.game import AnyGame, IllegalMoveError, Outcome
 from agent_league.protocol import ErrorCode, failures
+from agent_league.protocol.explain import abridge
 from agent_league.protocol.results import MatchResult, Termination
 from agent_league.vocabulary import Json, PlayerId
 
@@ -37,6 +39,19 @@ def find_termination(error: failures.NoAnswerError) -> Termination:
         failures.ToolsChangedError: Termination.TOOLS_CHANGED,
     }
     return by_kind.get(type(error), Termination.UNREACHABLE)
+
+
+def check_move(game: AnyGame, legal: Sequence[Any], raw: Json) -> Any:
+    """Return the move that *raw* means, or raise `NonsenseError` if it is not one of the *legal*."""
+    try:
+        move = game.read_move(raw)
+        if move in legal:
+            return move
+    except IllegalMoveError:
+        pass
+    detail = f"{raw!r:.60} is not a legal move"
+    context: dict[str, Json] = {"invalid_choice": abridge(raw), "valid_choices": list(legal)}
+    raise failures.NonsenseError(detail, ErrorCode.ILLEGAL_MOVE, **context)
 
 
 def judge_game(

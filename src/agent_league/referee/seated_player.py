@@ -12,20 +12,19 @@ from agent_league.agent import Agent
 from agent_league.chance import commit_to
 from agent_league.clock import format_deadline
 from agent_league.dialects.dialect import Peer
-from agent_league.game import AnyGame, IllegalMoveError, explain_view
+from agent_league.game import AnyGame, explain_view
 from agent_league.member import Member
 from agent_league.own_time import TOLERANCE, own_time
 from agent_league.peers.retry import call_with_retry
-from agent_league.protocol import ErrorCode, Message, Notice, Request, Role, name, play, tokens
+from agent_league.protocol import Message, Notice, Request, Role, name, play, tokens
 from agent_league.protocol.deviations import Ledger
 from agent_league.protocol.error_messages import GameErrorMessage, RetryInfo
-from agent_league.protocol.explain import abridge
 from agent_league.protocol.failures import LateError, NoAnswerError, NonsenseError, RefusedError
 from agent_league.protocol.play import Contestant, StartMatch
 from agent_league.protocol.results import Termination
-from agent_league.referee.judging import BAD_MOVES, find_termination
+from agent_league.referee.judging import BAD_MOVES, check_move, find_termination
 from agent_league.referee.transcript import Transcript, TranscriptWriter
-from agent_league.vocabulary import Json, Seat
+from agent_league.vocabulary import Seat
 
 T = TypeVar("T")
 Reply = TypeVar("Reply", bound=Message)
@@ -84,7 +83,7 @@ class SeatedPlayer:
         """Return a legal move, as the game reads it, or why the player forfeits."""
         return await self._ask(
             lambda: self._make_move_call(game, state),
-            lambda reply: _check_move(game, state, self._seat, reply.move),
+            lambda reply: check_move(game, game.legal(state, self._seat), reply.move),
         )
 
     async def tell(self, notice: Notice, within: float | None = None) -> bool:
@@ -259,16 +258,3 @@ def compute_pause(number: int, left: float) -> float:
     """
     growing = FIRST_PAUSE * float(2 ** min(number - 1, 10))
     return max(0.0, min(growing, LONGEST_PAUSE, left))
-
-
-def _check_move(game: AnyGame, state: Any, seat: Seat, raw: Json) -> Any:
-    legal = game.legal(state, seat)
-    try:
-        move = game.read_move(raw)
-        if move in legal:
-            return move
-    except IllegalMoveError:
-        pass
-    detail = f"{raw!r:.60} is not a legal move"
-    context: dict[str, Json] = {"invalid_choice": abridge(raw), "valid_choices": list(legal)}
-    raise NonsenseError(detail, ErrorCode.ILLEGAL_MOVE, **context)

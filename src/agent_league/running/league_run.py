@@ -17,6 +17,7 @@ from agent_league.league import LeagueManager
 from agent_league.running.event_loop import run
 from agent_league.running.file_keeper import keep_files
 from agent_league.running.folder import Folder
+from agent_league.running.members import find_learned_file
 from agent_league.running.processes import AgentProcesses, Group
 from agent_league.running.serve import bind, serve_until, url_of
 from agent_league.running.specs import AgentSpec, LeagueLink, LeagueSpec
@@ -78,7 +79,9 @@ def _bind_agent(
     """Return *agent* with the port that it has now, and the socket that listens there."""
     sock = stack.enter_context(bind(spec.host, agent.port))
     path = state and state / f"{agent.agent_id}.json"
-    return replace(agent, port=sock.getsockname()[1], identity_path=path), sock
+    learned = state and find_learned_file(state.parent, agent)
+    placed = replace(agent, port=sock.getsockname()[1], identity_path=path, learned_path=learned)
+    return placed, sock
 
 
 def _close_run_log(

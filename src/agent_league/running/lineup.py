@@ -24,6 +24,7 @@ from agent_league.running.errors import UsageError
 from agent_league.running.serve import LOOPBACK
 from agent_league.running.specs import ID_PREFIXES, AgentSpec, LeagueLink, LeagueSpec, assign_ports
 from agent_league.season.settings import CLASS_LEAD, LeagueSettings
+from agent_league.strategy import STRATEGIES, suits
 
 LOCAL_HOSTS = {"localhost", LOOPBACK, "::1"}
 _LETTERS = """Alpha Beta Gamma Delta Epsilon Zeta Eta Theta Iota Kappa Lambda Mu Nu Xi Omicron Pi
@@ -32,8 +33,6 @@ GREEK = tuple(_LETTERS.split())
 _MIXTURE = "frequency always_even markov random pattern alternating mirror"
 DEFAULT_STRATEGIES = tuple(_MIXTURE.split())
 PARITY_GAME = "even_odd"
-PARITY_ONLY = {"always_even", "always_odd"}
-"""The strategies that make sense in no other game."""
 DEFAULT_COUNTS: Mapping[Role, int] = {Role.REFEREE: 2, Role.PLAYER: 4}
 """How many take part if neither a flag nor a file says it."""
 MIN_COUNTS: Mapping[Role, int] = {Role.REFEREE: 1, Role.PLAYER: 2}
@@ -220,7 +219,7 @@ def _deal_strategies(
     strategy: str | None, players: Sequence[AgentSpec], game: str
 ) -> list[AgentSpec]:
     """Return *players* with a strategy and a name each; *strategy* wins over the files."""
-    usual = [name for name in DEFAULT_STRATEGIES if game == PARITY_GAME or name not in PARITY_ONLY]
+    usual = list_usual_strategies(game)
     names = [name.strip() for name in strategy.split(",")] if strategy else usual
     if strategy and len(names) > len(players):
         hint = f"league play --players {len(names)} --strategy {strategy}"
@@ -235,6 +234,15 @@ def _deal_strategies(
         replace(player, strategy=path, display_name=player.display_name or _make_name(number, path))
         for number, (player, path) in enumerate(zip(players, paths, strict=True))
     ]
+
+
+def list_usual_strategies(game: str) -> list[str]:
+    """Return the strategies that a league of *game* mixes: those made for it come first."""
+    if game == PARITY_GAME:
+        return list(DEFAULT_STRATEGIES)
+    known = {name: STRATEGIES[name] for name in STRATEGIES}
+    made = [name for name, one in known.items() if getattr(one, "games", None) and suits(one, game)]
+    return [*made, *(name for name in DEFAULT_STRATEGIES if suits(known[name], game))]
 
 
 def _make_name(number: int, strategy: str) -> str:

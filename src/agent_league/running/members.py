@@ -17,7 +17,14 @@ from agent_league.player import FinishedMatch, Player
 from agent_league.protocol.failures import NoAnswerError
 from agent_league.running.serve import open_client, serve_until, url_of
 from agent_league.running.specs import AgentSpec, LeagueLink
-from agent_league.store.agent_files import Identity, MatchHistory, load_identity, save_identity
+from agent_league.store.agent_files import (
+    Identity,
+    MatchHistory,
+    load_identity,
+    load_json,
+    save_identity,
+    save_json,
+)
 
 FLUSH_INTERVAL = 1.0
 """Seconds that an entry of an agent's log may stay in memory."""
@@ -40,6 +47,8 @@ async def run_members(
             served = replace(spec, endpoint=spec.endpoint or url_of(sock))
             member = served.make_member(wire, link)
             member.set_log(agent_log)
+            if spec.learned_path and isinstance(member, Player):
+                _keep_learned(member, spec.learned_path)
             season = _take_part(member, link, spec.identity_path, on_joined)
             group.create_task(serve_until(member, sock, _run_until(stop, season)))
 
@@ -86,9 +95,37 @@ async def _take_part(
     if path is not None and isinstance(member, Player):
         history = MatchHistory(path.with_suffix(f".{member.league_id}.jsonl"))
         member.recall(history.read(FinishedMatch))
-        member.save_match = history.write
+        member.save_match = partial(_save_match, history, member.save_match)
     on_joined(member)
     await member.over.wait()
+
+
+def _save_match(
+    history: MatchHistory, save: Callable[[FinishedMatch], None], played: FinishedMatch
+) -> None:
+    history.write(played)
+    save(played)
+
+
+def find_learned_file(state: Path, spec: AgentSpec) -> Path | None:
+    """Return where a player keeps what it learns, from league to league."""
+    name = Path(spec.strategy or "").stem
+    return state / "learned" / f"{spec.agent_id}.{name}.json" if name else None
+
+
+def _keep_learned(player: Player, path: Path) -> None:
+    """Let a strategy that learns go on from what it has kept, and keep it after each match."""
+    decision = player.decision
+    if decision.learner is None:
+        return
+    decision.load_learned(load_json(path))
+
+    def save(played: FinishedMatch) -> None:
+        learned = decision.save_learned()
+        if learned is not None:
+            save_json(path, learned)
+
+    player.save_match = save
 
 
 def _keep_identity(member: Member, path: Path) -> None:

@@ -84,6 +84,8 @@ class AgentSpec:
     """The address that others use; empty means the address where it listens."""
     identity_path: Path | None = None
     """The file in which it keeps its id, its token and its history between two runs."""
+    learned_path: Path | None = None
+    """The file in which a strategy that learns keeps what it has learned, for the next league."""
 
     @property
     def own_program(self) -> str | None:

@@ -9,6 +9,8 @@ from typing import TypeVar
 import msgspec
 from msgspec import Struct
 
+from agent_league.vocabulary import Json
+
 T = TypeVar("T")
 
 
@@ -28,12 +30,25 @@ def load_identity(path: Path) -> Identity | None:
         return None
 
 
+def load_json(path: Path) -> Json:
+    """Return what was saved at *path*, or None if there is nothing that can be read."""
+    try:
+        return msgspec.json.decode(path.read_bytes())
+    except (OSError, msgspec.DecodeError):
+        return None
+
+
 def save_identity(path: Path, identity: Identity) -> None:
-    """Save *identity* at *path*, completely or not at all; only its owner may read the token."""
+    """Save *identity* at *path*; only its owner may read the token."""
+    save_json(path, identity)
+
+
+def save_json(path: Path, value: object) -> None:
+    """Save *value* at *path*, completely or not at all; only its owner may read it."""
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f"{path.name}.new")
     with os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
-        file.write(msgspec.json.encode(identity))
+        file.write(msgspec.json.encode(value))
         file.flush()
         os.fsync(file.fileno())
     temporary.replace(path)

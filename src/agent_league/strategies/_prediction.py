@@ -12,10 +12,10 @@ from agent_league.vocabulary import Json
 
 def prefer(move: Json, situation: Situation) -> Json:
     """Return *move* where it is legal, else any legal move."""
-    # What is returned is the legal one: JSON's 1, 1.0 and true are equal here and not in a game.
-    return situation.rng.choice(
-        [legal for legal in situation.legal if legal == move] or situation.legal
-    )
+    for legal in situation.legal:
+        if legal == move:
+            return legal  # JSON's 1, 1.0 and true are equal here and not in a game
+    return situation.rng.choice(situation.legal)
 
 
 def differ(evidence: Sequence[Json], situation: Situation) -> Json:

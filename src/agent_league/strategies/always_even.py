@@ -4,9 +4,10 @@ The simplest player there is: easy to predict, so it shows what prediction is wo
 """
 
 from agent_league.strategies._prediction import prefer
-from agent_league.strategy import Situation
+from agent_league.strategy import Situation, made_for
 from agent_league.vocabulary import Json
 
 
+@made_for("even_odd")
 def strategy(situation: Situation) -> Json:
     return prefer("even", situation)

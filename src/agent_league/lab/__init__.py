@@ -1,0 +1,1 @@
+"""The lab: strategies against strategies, many thousand times, in process and without messages."""
