@@ -74,8 +74,7 @@ class MatrixGame:
         gained, gained_too = self.payoffs[one, other]
         first, second = state.choices
         scores = (state.scores[0] + gained, state.scores[1] + gained_too)
-        # To add a tuple is three times as fast as to unpack one, and a lab plays millions of rounds.
-        return State(state.rounds, (first + (one,), second + (other,)), scores)  # noqa: RUF005
+        return State(state.rounds, (first + (one,), second + (other,)), scores)  # noqa: RUF005 - thrice as fast
 
     def outcome(self, state: State) -> Outcome | None:
         if not self._is_over(state):

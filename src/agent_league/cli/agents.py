@@ -163,7 +163,8 @@ def _run_agent(
     identity = f"{spec.role}-{bound}.json"
     # An agent that takes any port is another one next time.
     identity_path = None if port == 0 else files.shared / "state" / identity
-    learned_path = identity_path and find_learned_file(identity_path.parent, spec)
+    learned = identity_path and find_learned_file(identity_path.parent, spec)
+    placed = replace(spec, identity_path=identity_path, learned_path=learned)
     logs = AgentLogs(files.shared / "logs", log_level)
 
     members: list[Member] = []
@@ -180,9 +181,7 @@ def _run_agent(
         logging.basicConfig(level=logging.WARNING, format="%(message)s")
         stop = asyncio.Event()
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop.set)
-        placed = replace(spec, identity_path=identity_path, learned_path=learned_path)
-        agents = [(placed, sock)]
-        await run_members(agents, link, stop, logs, print_joined)
+        await run_members([(placed, sock)], link, stop, logs, print_joined)
 
     with interrupt_when_unread():
         run(main())

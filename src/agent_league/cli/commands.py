@@ -21,6 +21,8 @@ GROUPS: Mapping[str, Mapping[str, str]] = {
     },
     "Write an agent": {
         "new": "Write a starter: a player, a referee, a game or a strategy.",
+        "lab": "Let strategies play thousands of matches against each other.",
+        "compare": "Say whether one strategy is really better than another.",
         "practice": "Let your agent play against our strategies, and judge it.",
         "check": "Judge any agent from outside, rule by rule.",
         "schema": "Print the contract: JSON Schema, OpenRPC or OpenAPI.",
@@ -62,6 +64,7 @@ _MODULES = {
     "archive": ("replay", "log", "export", "grade"),
     "start": ("init", "start", "manager"),
     "agents": ("referee", "player"),
+    "lab": ("lab", "compare"),
     "organise": (
         *("begin", "pause", "go-on", "void", "replay-match"),
         *("disqualify", "reinstate", "announce", "token", "by-hand", "step"),
@@ -90,6 +93,8 @@ ARGUMENTS: Mapping[str, str] = {
     "announce": "TEXT [LEAGUE]",
     "new": "KIND NAME",
     "practice": "URL",
+    "lab": "GAME",
+    "compare": "FIRST SECOND",
     "check": "URL",
     "schema": "[MESSAGE]",
     "help": "[COMMAND]",
@@ -114,6 +119,11 @@ EXAMPLES: Mapping[str, Sequence[str]] = {
     "export": ("league export --format csv > matches.csv",),
     "grade": ("league grade > grades.csv",),
     "new": ("league new player ada", "league new player ada --lang js"),
+    "lab": (
+        "league lab even_odd -n 10000 --plot points.svg",
+        "league lab prisoners_dilemma --option rounds=200 -n 10",
+    ),
+    "compare": ("league compare minimax random --game tic_tac_toe",),
     "practice": ("league practice http://127.0.0.1:8101 --vs random,markov -n 50",),
     "check": (
         "league check http://127.0.0.1:8101",

@@ -50,6 +50,7 @@ _STORE_HINT = "what was acknowledged is kept; when that is repaired, go on with:
 _EXITS: Mapping[str, tuple[Exit, str]] = {
     "AddressError": (Exit.ENVIRONMENT, "choose other ports with {ports}, or stop that process"),
     "UsageError": (Exit.USAGE, ""),
+    "MissingExtraError": (Exit.ENVIRONMENT, ""),
     "CycloptsError": (Exit.USAGE, "{help}"),
     "NoSuchStrategyError": (Exit.USAGE, "league new strategy NAME writes one"),
     "OrderRefusedError": (Exit.NO, "league status shows where the league stands"),

@@ -68,7 +68,8 @@ class _Search:
         if key in _known:
             return (_known[key] if self._me == 0 else -_known[key]), True
         value, is_final = self._examine(state, depth, alpha, beta)
-        if is_final and (alpha, beta) == (LOSS, WIN):  # a narrower window may give only a bound
+        # In a narrower window a draw may be only a bound; a win or a loss is always what it is.
+        if is_final and (value != DRAW or (alpha, beta) == (LOSS, WIN)):
             if len(_known) > MOST_KNOWN:
                 _known.clear()
             _known[key] = value if self._me == 0 else -value

@@ -1,0 +1,295 @@
+"""`league lab`, `league compare`: strategies measured by thousands of matches, without HTTP."""
+
+import secrets
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from random import Random
+from typing import Annotated, Any
+
+import msgspec
+from cyclopts import Parameter
+from cyclopts.validators import Number
+from rich.text import Text
+
+from agent_league.cli import league_options as flags
+from agent_league.cli.console import ProgressDisplay, make_table, print_document, show
+from agent_league.cli.exit_codes import Exit
+from agent_league.game import GAMES, OptionsError
+from agent_league.lab.comparison import ComparisonPlan
+from agent_league.lab.comparison import compare as run_comparison
+from agent_league.lab.crosstable import Row, make_rows
+from agent_league.lab.parquet import write_parquet
+from agent_league.lab.plot import draw_convergence
+from agent_league.lab.series import Met
+from agent_league.lab.sprt import Answer, SequentialTest
+from agent_league.lab.tournament import LabPlan, run_lab
+from agent_league.player import load_brain
+from agent_league.practice.criteria import Rate
+from agent_league.running.errors import UsageError
+from agent_league.running.lineup import check_game
+from agent_league.strategy import STRATEGIES, suits
+from agent_league.vocabulary import Json
+
+Matches = Annotated[int, flags.between(1, 1_000_000, name=("--matches", "-n"))]
+Option = Annotated[
+    tuple[str, ...],
+    Parameter(negative=(), help="An option of the game, such as rounds=200; may come repeatedly."),
+]
+
+
+def lab(
+    game: str,
+    /,
+    *,
+    strategies: str = "all",
+    matches: Matches = 1000,
+    seed: flags.Seed = None,
+    option: Option = (),
+    cores: Annotated[int, flags.between(1)] | None = None,
+    plot: Path | None = None,
+    parquet: Path | None = None,
+    json: flags.Json = False,
+) -> None:
+    """Let strategies play against each other many times, in this process and without messages.
+
+    The games, the moves and the judgement are those of a league. A strategy remembers a series
+    of 100 matches, then it begins anew.
+
+    Parameters
+    ----------
+    game
+        What to play: even_odd, prisoners_dilemma, ...
+    strategies
+        Names and files with commas, or all that have a skill in the game.
+    matches
+        How many matches each pair plays.
+    cores
+        How many processes play; by default one for each core.
+    plot
+        A file for the convergence, as SVG.
+    parquet
+        A file for all matches; this takes the extra parquet.
+    """
+    check_game(game)
+    plan = LabPlan(
+        game,
+        _choose_strategies(strategies, game),
+        matches,
+        seed or str(secrets.randbelow(10**6)),
+        _read_options(game, option),
+    )
+    started = time.monotonic()
+    results = _play(plan, cores)
+    rows, seconds = make_rows(plan.strategies, results), time.monotonic() - started
+    if plot is not None:
+        lines = {row.strategy: row.follow_points() for row in rows}
+        title = f"{game}: points a match, seed {plan.seed}"
+        plot.write_text(draw_convergence(title, lines), encoding="utf-8")
+    if parquet is not None:
+        write_parquet(parquet, results)
+    (_print_lab_json if json else _print_lab)(plan, rows, results, seconds)
+
+
+def compare(
+    first: str,
+    second: str,
+    /,
+    *,
+    game: str = "even_odd",
+    against: str | None = None,
+    margin: Annotated[float, Parameter(validator=Number(gt=0, lte=3))] = 0.1,
+    matches: Matches = 20_000,
+    seed: flags.Seed = None,
+    option: Option = (),
+    json: flags.Json = False,
+) -> None:
+    """Say whether one strategy is really better than another, and play no longer than that takes.
+
+    A sequential test (SPRT): it is wrong in at most 5 % of the cases. The exit code is 1 if the first
+    is not better.
+
+    Parameters
+    ----------
+    first
+        A strategy, by name or file.
+    second
+        The strategy to compare it with.
+    game
+        What to play.
+    against
+        Opponents with commas: both play against these, instead of against each other.
+    margin
+        The difference in points a match that matters.
+    matches
+        How many matches to play at most.
+    """
+    check_game(game)
+    opponents = [name.strip() for name in against.split(",")] if against else []
+    for name in (first, second, *opponents):
+        load_brain(name)  # an unknown strategy is an error before anything starts
+    chosen, options = seed or str(secrets.randbelow(10**6)), _read_options(game, option)
+    plan = ComparisonPlan(game, first, second, chosen, opponents, margin, matches, options)
+    screen = ProgressDisplay("comparing", shown=not json)
+    try:
+        test = run_comparison(plan, progress=lambda now: _show_test(screen, now))
+    finally:
+        screen.close()
+    _print_comparison(plan, test, json=json)
+    if test.answer is not Answer.FIRST:
+        sys.exit(Exit.NO)
+
+
+def _choose_strategies(names: str, game: str) -> list[str]:
+    if names == "all":
+        return [name for name in STRATEGIES if suits(STRATEGIES[name], game)]
+    chosen = [name.strip() for name in names.split(",")]
+    if len(set(chosen)) != len(chosen) or len(chosen) < 2:  # noqa: PLR2004 - a match takes two
+        raise UsageError("a lab takes two strategies or more, each once", "--strategies all")
+    for name in chosen:
+        load_brain(name)  # an unknown strategy is an error before anything starts
+    return chosen
+
+
+def _read_options(game: str, given: Sequence[str]) -> Mapping[str, Json]:
+    """Return the options of a game, or raise `UsageError` if it does not take them."""
+    pairs = [one.partition("=") for one in given]
+    try:
+        options = {name: msgspec.json.decode(value) for name, _, value in pairs}
+        GAMES[game].start(options, Random(0))
+    except (OptionsError, msgspec.DecodeError) as error:
+        raise UsageError(f"--option: {error}", "--option rounds=200") from None
+    return options
+
+
+def _play(plan: LabPlan, cores: int | None) -> list[Met]:
+    """Play all, and show how far it is and how long it will take."""
+    total, started = plan.matches * len(plan.pairs), time.monotonic()
+    screen, shown = ProgressDisplay(f"{total} matches"), 0
+
+    def show_progress(played: int) -> None:
+        nonlocal shown
+        tenth = played * 10 // total
+        if screen.is_live or tenth > shown:
+            shown = tenth
+            left = (time.monotonic() - started) * (total - played) / played
+            screen.show(f"{played} of {total} matches played, {left:.0f} s left")
+
+    try:
+        return run_lab(plan, show_progress, cores)
+    finally:
+        screen.close()
+
+
+def _print_lab(plan: LabPlan, rows: Sequence[Row], results: Sequence[Met], seconds: float) -> None:
+    scored = any(met.scores != (0.0, 0.0) for met in results)
+    heads = ("points a match, 95 %", "ceiling", "wins", *(("score a turn",) if scored else ()))
+    lines = [[n, row.strategy, *_sum_up(row)] for n, row in enumerate(rows, 1)]
+    lines = lines if scored else [line[:-1] for line in lines]
+    show(make_table(("#", "strategy", *heads), lines, ("#", *heads)))
+    show("", *_draw_crosstable(rows), soft_wrap=True)
+    speed = sum(len(met.endings) for met in results) / max(seconds, 0.001)
+    turns = sum(met.turns for met in results) / max(seconds, 0.001)
+    how = f"{plan.matches} matches a pair, seed {plan.seed}, {seconds:.1f} s"
+    show(
+        f"\n{plan.game_type}: {how}, {speed:.0f} matches and {turns:.0f} turns a second",
+        soft_wrap=True,
+    )
+    show(f"A win is 3 points, a draw 1. {_explain_ceiling(rows)}", soft_wrap=True)
+
+
+def _draw_crosstable(rows: Sequence[Row]) -> list[Text]:
+    """Return the points of each against each, in lines that a narrow screen breaks."""
+    places = {row.strategy: number for number, row in enumerate(rows)}
+    head = "".join(f"{number:>6}" for number in range(1, len(rows) + 1))
+    lines = [
+        f"{number:>4}{''.join(f'{cell:>6}' for cell in _list_cells(row, places))}"
+        for number, row in enumerate(rows, 1)
+    ]
+    return [Text(f"    {head}", style="bold"), *map(Text, lines)]
+
+
+def _explain_ceiling(rows: Sequence[Row]) -> str:
+    if not any(row.ceiling for row in rows):
+        return "No ceiling is known for this game."
+    return "The ceiling is the most that any strategy can expect against the same opponents."
+
+
+def _list_cells(row: Row, places: Mapping[str, int]) -> list[str]:
+    """Return the points against each, in the order of the table."""
+    cells = ["-"] * len(places)
+    for duel in row.duels:
+        cells[places[duel.opponent]] = f"{duel.points.value:.2f}"
+    return cells
+
+
+def _sum_up(row: Row) -> list[str]:
+    points, best = row.points, row.ceiling
+    return [
+        f"{points.value:.3f} ({points.low:.3f} to {points.high:.3f})",
+        f"{best.points:.3f}" if best else "-",
+        f"{row.win_rate.value:.1%}",
+        f"{row.score:.3f}",
+    ]
+
+
+def _print_lab_json(
+    plan: LabPlan, rows: Sequence[Row], results: Sequence[Met], seconds: float
+) -> None:
+    print_document(
+        game_type=plan.game_type,
+        options=dict(plan.options),
+        seed=plan.seed,
+        matches_a_pair=plan.matches,
+        seconds=round(seconds, 3),
+        turns=sum(met.turns for met in results),
+        strategies=[_describe_row(row) for row in rows],
+    )
+
+
+def _describe_row(row: Row) -> dict[str, Any]:
+    return {
+        "strategy": row.strategy,
+        "played": row.played,
+        "points_per_match": _round(row.points),
+        "win_rate": _round(row.win_rate),
+        "score_per_turn": round(row.score, 4),
+        "ceiling": row.ceiling._asdict() if row.ceiling else None,
+        "against": {duel.opponent: _round(duel.points) for duel in row.duels},
+    }
+
+
+def _round(measured: Rate) -> dict[str, float]:
+    return {name: round(value, 4) for name, value in measured._asdict().items()}
+
+
+def _show_test(screen: ProgressDisplay, test: SequentialTest) -> None:
+    if screen.is_live or test.count % 1000 == 0:
+        screen.show(f"{test.count} matches, {test.mean:+.3f} points a match")
+
+
+def _print_comparison(plan: ComparisonPlan, test: SequentialTest, *, json: bool) -> None:
+    found = test.interval
+    if json:
+        return print_document(
+            game_type=plan.game_type,
+            first=plan.first,
+            second=plan.second,
+            seed=plan.seed,
+            matches=test.count,
+            answer=test.answer.name.lower(),
+            difference=_round(found),
+            margin=plan.margin,
+        )
+    names: Mapping[Answer, Callable[[], str]] = {
+        Answer.FIRST: lambda: f"Yes: {plan.first} is better than {plan.second}.",
+        Answer.SECOND: lambda: f"No: {plan.second} is better than {plan.first}.",
+        Answer.NEITHER: lambda: f"No: neither is better by {plan.margin:g} points a match.",
+        Answer.UNDECIDED: lambda: f"Not decided in {test.count} matches: play more with -n.",
+    }
+    show(Text(names[test.answer](), style="bold"), soft_wrap=True)
+    difference = f"{found.value:+.3f} points a match ({found.low:+.3f} to {found.high:+.3f})"
+    return show(
+        f"{test.count} matches of {plan.game_type}, seed {plan.seed}: {difference}", soft_wrap=True
+    )

@@ -1,0 +1,187 @@
+"""Strategies measured: the table, the ceiling, the plot, and the test that stops early."""
+
+import asyncio
+from pathlib import Path
+from random import Random
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from agent_league.game import GAMES
+from agent_league.lab.comparison import ComparisonPlan, compare
+from agent_league.lab.crosstable import estimate_points, make_rows
+from agent_league.lab.matches import Contestant, LabMatch, Table
+from agent_league.lab.plot import draw_convergence
+from agent_league.lab.series import DRAW, LOSS, WIN, Meeting, Met, play_meeting
+from agent_league.lab.sprt import Answer, SequentialTest
+from agent_league.lab.tournament import LabPlan, run_lab
+from agent_league.player import Brain, load_brain
+from agent_league.protocol.failures import NonsenseError
+from agent_league.strategy import STRATEGIES, Situation, suits
+from chance import margin
+from cli.league_command import document, league
+
+EVEN_ODD = [name for name in STRATEGIES if suits(STRATEGIES[name], "even_odd")]
+
+
+@pytest.fixture(scope="module")
+def even_odd() -> list[Met]:
+    return run_lab(LabPlan("even_odd", EVEN_ODD, 200, "seed"), cores=1)
+
+
+def test_every_rate_in_even_odd_lies_within_the_bounds_of_theory(even_odd: list[Met]) -> None:
+    for row in make_rows(EVEN_ODD, even_odd):
+        for duel in row.duels:
+            assert duel.best is not None
+            allowed, measured = margin(len(duel.endings), span=3), duel.points.value
+            assert 1.0 - allowed <= measured <= duel.best.points + allowed, row.strategy
+        assert row.ceiling is not None
+        assert row.points.value <= row.ceiling.points + margin(row.played, span=3)
+
+
+def test_the_table_counts_each_match_once_for_each_side(even_odd: list[Met]) -> None:
+    rows = make_rows(EVEN_ODD, even_odd)
+    assert {row.played for row in rows} == {200 * (len(EVEN_ODD) - 1)}
+    wins = sum(row.endings.count(WIN) for row in rows)
+    assert wins == sum(row.endings.count(LOSS) for row in rows)
+    assert [row.points.value for row in rows] == sorted(
+        (row.points.value for row in rows), reverse=True
+    )
+
+
+def test_a_seed_repeats_a_lab_on_any_number_of_cores() -> None:
+    plan = LabPlan("even_odd", ["markov", "random", "mirror"], 1200, "seed")
+    assert run_lab(plan, cores=1) == run_lab(plan, cores=2)
+
+
+def test_the_seats_change_after_each_match() -> None:
+    met = play_meeting(Meeting("matching_pennies", "random", "random", 2, "seed", {"rounds": 1}))
+    assert len(met.endings) == 2
+    first = Brain(lambda situation: ["heads", "tails"][situation.view["you"]], "one")
+    table = Table("matching_pennies", GAMES["matching_pennies"], {"rounds": 1})
+    match = table.play([Contestant(first, Random(0)), Contestant(first, Random(1))], "seed")
+    assert match.outcome.winner == 1
+    assert match.is_certain
+
+
+def test_what_nobody_leaves_to_chance_is_played_once_and_counted_often(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    played, play = [], Table.play
+
+    def play_and_count(table: Table, players: list[Contestant], seed: str) -> LabMatch:
+        played.append(seed)
+        return play(table, players, seed)
+
+    monkeypatch.setattr(Table, "play", play_and_count)
+    meeting = Meeting("prisoners_dilemma", "tit_for_tat", "grim_trigger", 50, "s", {"rounds": 5})
+    met = play_meeting(meeting)
+    assert (len(played), len(met.endings), met.turns) == (2, 50, 250)
+    assert met.scores == (750, 750)
+
+
+def test_an_illegal_move_is_an_error_and_not_a_loss() -> None:
+    wrong = Brain(lambda situation: "maybe", "wrong")
+    table = Table("even_odd", GAMES["even_odd"], {})
+    with pytest.raises(NonsenseError, match="'maybe' is not a legal move"):
+        table.play([Contestant(wrong, Random(0)), Contestant(wrong, Random(1))], "seed")
+
+
+def test_a_strategy_that_has_to_be_waited_for_plays_too() -> None:
+    async def think(situation: Situation) -> object:
+        await asyncio.sleep(0)
+        return situation.legal[0]
+
+    players = [
+        Contestant(Brain(think, "slow"), Random(0)),
+        Contestant(load_brain("random"), Random(1)),
+    ]
+    assert Table("even_odd", GAMES["even_odd"], {}).play(players, "seed").moves[0] == "even"
+
+
+def test_points_have_an_interval() -> None:
+    assert estimate_points(bytes([DRAW] * 10)) == (1.0, 1.0, 1.0)
+    mean, low, high = estimate_points(bytes([WIN, LOSS] * 50))
+    assert (mean, round(low, 3), round(high, 3)) == (1.5, 1.206, 1.794)
+
+
+def test_the_plot_is_a_drawing_with_a_line_for_each() -> None:
+    svg = draw_convergence("a < b", {"one": [1.0, 1.5, 1.2], "other": [0.5, 0.9, 1.0]})
+    root = ET.fromstring(svg)  # noqa: S314 - our own text
+    assert len([one for one in root.iter() if one.tag.endswith("polyline")]) == 2
+
+
+# The sequential test
+
+
+@pytest.mark.parametrize(
+    ("mean", "answer"),
+    [(0.3, Answer.FIRST), (-0.3, Answer.SECOND), (0.0, Answer.NEITHER)],
+)
+def test_the_test_is_right_nineteen_times_in_twenty(mean: float, answer: Answer) -> None:
+    wrong = 0
+    for seed in range(200):
+        rng, test = Random(seed), SequentialTest(margin=0.3)
+        while test.answer is Answer.UNDECIDED:
+            test.add(rng.gauss(mean, 1.0) for _ in range(10))
+        wrong += test.answer is not answer
+    assert wrong <= 0.1 * 200
+
+
+def test_a_comparison_ends_when_it_is_certain() -> None:
+    better = compare(ComparisonPlan("tic_tac_toe", "minimax", "random", "seed"))
+    assert (better.answer, better.count) == (Answer.FIRST, 100)
+    equal = compare(ComparisonPlan("even_odd", "always_even", "always_odd", "seed", margin=0.5))
+    assert equal.answer is Answer.NEITHER
+    short = compare(ComparisonPlan("even_odd", "markov", "random", "seed", margin=0.01, most=100))
+    assert short.answer is Answer.UNDECIDED
+
+
+def test_both_may_be_compared_by_how_they_do_against_others() -> None:
+    plan = ComparisonPlan("even_odd", "markov", "mirror", "seed", ["always_even", "alternating"])
+    found = compare(plan)
+    assert found.answer is Answer.FIRST
+    assert 0.1 < found.mean < 0.5
+
+
+# The commands
+
+
+def test_the_lab_prints_a_table_and_writes_a_plot(tmp_path: Path) -> None:
+    plot = tmp_path / "plot.svg"
+    flags = ("--strategies", "markov,random", "-n", "40", "--seed", "1", "--plot", str(plot))
+    done = league("lab", "even_odd", *flags)
+    assert done.returncode == 0, done.stderr
+    assert "points a match, 95 %" in done.stdout
+    assert "ceiling" in done.stdout
+    assert plot.read_text(encoding="utf-8").startswith("<svg")
+
+
+def test_the_lab_prints_one_document() -> None:
+    flags = ("--strategies", "tit_for_tat,always_defect", "-n", "4", "--option", "rounds=10")
+    found = document("lab", "prisoners_dilemma", *flags, "--json")
+    scores = {row["strategy"]: row["score_per_turn"] for row in found["strategies"]}
+    assert scores == {"always_defect": 1.4, "tit_for_tat": 0.9}
+
+
+@pytest.mark.parametrize(
+    ("words", "reply"),
+    [
+        (("lab", "chess"), "there is no game 'chess'"),
+        (("lab", "even_odd", "--strategies", "random"), "two strategies or more"),
+        (("lab", "even_odd", "--strategies", "random,nobody"), "there is no strategy 'nobody'"),
+        (("lab", "even_odd", "--option", "rounds=3"), "unknown option 'rounds'"),
+        (("compare", "random", "nobody"), "there is no strategy 'nobody'"),
+    ],
+)
+def test_what_cannot_be_played_is_said(words: tuple[str, ...], reply: str) -> None:
+    done = league(*words)
+    assert done.returncode == 2
+    assert reply in done.stderr
+
+
+def test_the_answer_is_also_the_exit_code() -> None:
+    assert league("compare", "minimax", "random", "--game", "tic_tac_toe").returncode == 0
+    no = league("compare", "random", "minimax", "--game", "tic_tac_toe")
+    assert no.returncode == 1
+    assert "No: minimax is better than random." in no.stdout
