@@ -21,20 +21,20 @@ class OwnClock:
     """The clock of one event loop, without the time in which the loop did not run."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
-        self._loop_time, self._call_at = loop.time, loop.call_at
+        self.loop_time, self._call_at = loop.time, loop.call_at
         self.is_running = loop.is_running
-        self._lost = 0.0
-        self._tick_due = inf
+        self.lost = 0.0
+        self.tick_due = inf
         self._waits = 0
 
     def time(self) -> float:
-        now, due = self._loop_time(), self._tick_due
-        return (now if now < due else due) - self._lost  # noqa: FURB136 - `min` takes three times as long
+        now, due = self.loop_time(), self.tick_due
+        return (now if now < due else due) - self.lost  # noqa: FURB136 - `min` takes three times as long
 
     def begin_wait(self) -> None:
         """Measure from now on how late the loop is, until `end_wait`."""
         self._waits += 1
-        if self._tick_due == inf:
+        if self.tick_due == inf:
             self._schedule()
 
     def end_wait(self) -> None:
@@ -50,12 +50,12 @@ class OwnClock:
             self.end_wait()
 
     def _schedule(self) -> None:
-        self._tick_due = self._loop_time() + TICK
-        self._call_at(self._tick_due, self._tick)
+        self.tick_due = self.loop_time() + TICK
+        self._call_at(self.tick_due, self._tick)
 
     def _tick(self) -> None:
-        self._lost += max(0.0, self._loop_time() - self._tick_due)
-        self._tick_due = inf
+        self.lost += max(0.0, self.loop_time() - self.tick_due)
+        self.tick_due = inf
         if self._waits:
             self._schedule()
 
@@ -82,7 +82,8 @@ def own_time() -> float:
     clock = _latest.clock
     if clock is None or not clock.is_running():  # as in `own_clock`: this is called most often
         clock = own_clock()
-    return clock.time()
+    now, due = clock.loop_time(), clock.tick_due
+    return (now if now < due else due) - clock.lost  # noqa: FURB136 - as in `OwnClock.time`
 
 
 class Deadline:

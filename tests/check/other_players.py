@@ -5,6 +5,8 @@ from collections.abc import Callable, Mapping
 from itertools import count
 from typing import Any
 
+from msgspec.structs import replace
+
 from agent_league.http.client import HttpClient
 from agent_league.http.exchange import Answer
 
@@ -17,7 +19,7 @@ def frame(number: Any, **content: Any) -> Answer:
 
 
 def refuse(number: Any, code: int, text: str, status: int = 200) -> Answer:
-    return frame(number, error={"code": code, "message": text})._replace(status=status)
+    return replace(frame(number, error={"code": code, "message": text}), status=status)
 
 
 class SamplePlayer:

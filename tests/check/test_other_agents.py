@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from agent_league.check import CheckOptions, Mark, Report, run_check
 from agent_league.check.sessions import player as player_session
@@ -128,7 +129,7 @@ def test_an_answer_of_404_in_a_frame_is_an_answer() -> None:
     class Web(PlainManager):
         async def __call__(self, body: bytes) -> Answer:
             answer = await super().__call__(body)
-            return answer._replace(status=404) if b'"error"' in answer.body else answer
+            return replace(answer, status=404) if b'"error"' in answer.body else answer
 
     report = report_on(Web())
     assert report.role is Role.LEAGUE

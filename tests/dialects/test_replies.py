@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
 from agent_league.dialects.dialect import encode_message
 from agent_league.dialects.v2.completion import Situation
@@ -510,8 +511,8 @@ def test_a_strict_league_notes_the_refusal_of_a_right_message_and_not_of_a_bare_
 
 def test_the_rounds_of_a_completed_league_can_be_written_as_text_with_whole_rows() -> None:
     row = {"player_id": "P01", "played": 3, "wins": 2, "losses": 1}
-    completed = encode_message(SAMPLES["LEAGUE_COMPLETED"])._replace(
-        get_extras=lambda: {"standings": [row]}
+    completed = replace(
+        encode_message(SAMPLES["LEAGUE_COMPLETED"]), get_extras=lambda: {"standings": [row]}
     )
     written = json.loads(write_rounds_as_text(completed))
     rows = {one["player_id"]: one for one in written["final_standings"]}

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from agent_league.http.connection import Connection, RawRequest
 from agent_league.http.exchange import Answer
+from agent_league.http.known_heads import KnownHeads
 from agent_league.protocol.failures import (
     LateError,
     NoAnswerError,
@@ -30,7 +31,14 @@ class Wire(asyncio.Transport):
 
 
 async def parsed(chunks: list[bytes]) -> Answer | str:
-    connection = Connection("peer", 1000, set())
+    connection = Connection(
+        "peer",
+        1000,
+        set(),
+        KnownHeads(),
+        keep=lambda one: None,
+        repeat=lambda request, waiter: None,
+    )
     connection.connection_made(Wire())
     deadline = asyncio.get_running_loop().time() + 5.0
     waiter = connection.ask(RawRequest(b"", 5.0, deadline))

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent_league.http.exchange import Answer, StreamedAnswer
+from agent_league.http.known_heads import KnownHeads
 from agent_league.http.request_reader import RequestReader
 from agent_league.http.routing import RefusalError
 from agent_league.http.site import Site
@@ -152,7 +153,7 @@ def test_a_part_of_a_head_is_not_taken_for_a_known_head(run: Run) -> None:
 def read(pieces: list[bytes]) -> list[bytes | int]:
     """Return the bodies that are read from *pieces*, and the status of a refusal."""
     site = Site(lambda body, headers: echo(body), lambda path: None, lambda: Answer(413, b""), 50)
-    reader, refused = RequestReader(site), []
+    reader, refused = RequestReader(site, KnownHeads()), []
     try:
         for piece in pieces:
             reader.feed(piece)

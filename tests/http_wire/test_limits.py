@@ -5,6 +5,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import AsyncIterator
+from itertools import count
 
 import pytest
 
@@ -15,10 +16,13 @@ from agent_league.http.server import HttpServer
 from agent_league.http.site import Receive, Scope, Send, Site, Streams
 from http_wire.raw_caller import Caller, Run, echo, get, place, post
 
+MOMENTS = map(float, count())
+
 
 class Peer:
     def __init__(self, address: str = "127.0.0.1", *, idle: bool = True) -> None:
         self.address, self.idle, self.aborted = address, idle, False
+        self.used_at = next(MOMENTS)
 
     def is_idle(self) -> bool:
         return self.idle
@@ -31,7 +35,7 @@ def test_the_connection_that_was_idle_longest_makes_room() -> None:
     limit = ConnectionLimit(3)
     first, second, third, fourth = (Peer() for _ in range(4))
     assert all(limit.admit(one) for one in (first, second, third))
-    limit.note_use(first)
+    first.used_at = next(MOMENTS)
     assert limit.admit(fourth)
     assert [one.aborted for one in (first, second, third)] == [False, True, False]
 

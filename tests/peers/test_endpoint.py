@@ -23,7 +23,6 @@ from agent_league.protocol import (
 )
 from agent_league.protocol.error_messages import LeagueErrorMessage
 from agent_league.protocol.play import GameOver, Invitation, JoinAck, ParityCall, ParityReply
-from agent_league.protocol.reading import read_message_call
 from agent_league.vocabulary import Json
 from peers.plain_dialect import PLAIN
 from protocol.samples import BY_PLAYER, SAMPLES
@@ -92,7 +91,7 @@ class Heard:
         return self._wire.run(self._respond, lambda url, wire: wire.post(url, body, 5.0))
 
     def _respond(self, body: bytes) -> Answer | Awaitable[Answer]:
-        return self.endpoint.answer(body, read_message_call(body))
+        return self.endpoint.answer(body)
 
     def answer(self, body: Json) -> Json:
         answer = self.raw(json.dumps(body).encode())

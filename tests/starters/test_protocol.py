@@ -19,7 +19,6 @@ from agent_league.peers.endpoint import Endpoint
 from agent_league.player import Player, load_brain
 from agent_league.protocol import MESSAGES, Message
 from agent_league.protocol.play import GameOver, ParityCall
-from agent_league.protocol.reading import read_message_call
 from golden_files import GOLDEN
 from league_box import player_meta
 from peers.plain_dialect import PLAIN
@@ -97,7 +96,7 @@ def ours(body: bytes) -> Any:
     endpoint = Endpoint(OURS.handlers(), {}, OURS, [PLAIN])
 
     async def main() -> Answer:
-        answer = endpoint.answer(body, read_message_call(body))
+        answer = endpoint.answer(body)
         return answer if isinstance(answer, Answer) else await answer
 
     answer = asyncio.run(main())

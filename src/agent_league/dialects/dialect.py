@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple, Protocol
 
 import msgspec
-from msgspec import Raw
+from msgspec import Raw, Struct
 
 from agent_league.clock import Clock
 from agent_league.http.exchange import Wire
@@ -23,7 +23,7 @@ from agent_league.vocabulary import Json
 _encode = msgspec.json.Encoder().encode
 
 
-class Outgoing(NamedTuple):
+class Outgoing(Struct, frozen=True):
     """A message that is written once and may be sent to many."""
 
     kind: type[Message]

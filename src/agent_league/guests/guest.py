@@ -15,7 +15,6 @@ from agent_league.player import Brain, MoveCall, Player, Turn
 from agent_league.protocol import Acknowledgement
 from agent_league.protocol.play import GameOver
 from agent_league.protocol.queries import RefereeClaim
-from agent_league.protocol.reading import read_message_call
 from agent_league.protocol.registration import PlayerMeta
 from agent_league.season.settings import GuestRules
 from agent_league.strategy import Situation
@@ -76,7 +75,7 @@ class Guest(Player):
         endpoint = Endpoint(self.handlers(), {}, self)
 
         def answer(body: bytes, headers: Headers) -> Answer | Awaitable[Answer]:
-            return endpoint.answer(body, read_message_call(body)) if self.present else ABSENT
+            return endpoint.answer(body) if self.present else ABSENT
 
         return Site(
             answer=answer,

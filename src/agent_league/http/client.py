@@ -12,12 +12,13 @@ from collections import defaultdict, deque
 from collections.abc import Awaitable
 from contextlib import suppress
 from functools import cache, lru_cache, partial
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 from urllib.parse import SplitResult, urlsplit
 
-from agent_league.http.connection import Connection, RawRequest, StaleError
-from agent_league.http.exchange import JSON_TYPE, Answer, HttpRequest, Response, check_answer
-from agent_league.own_time import OwnClock, own_clock, own_time, timeout_at
+from agent_league.http.connection import Connection, RawRequest
+from agent_league.http.exchange import JSON_TYPE, Answer, HttpRequest, Response
+from agent_league.http.known_heads import KnownHeads
+from agent_league.own_time import own_time, timeout_at
 from agent_league.protocol.failures import LateError, NoAnswerError, UnreachableError
 
 _CLOSE_TIMEOUT = 0.5
@@ -56,21 +57,23 @@ class HttpClient:
         self._max_answer, self._keep_idle = max_answer, keep_idle
         self._idle: defaultdict[Origin, deque[Connection]] = defaultdict(deque)
         self._connections: set[Connection] = set()
+        self._known_heads = KnownHeads[int]()
+        self._repeats: set[asyncio.Future[Answer]] = set()
         self._sweeper: asyncio.TimerHandle | None = None
-        self._clock: OwnClock | None = None
         self._closed = False
 
     def post(self, url: str, body: bytes, within: float) -> Awaitable[Answer]:
         """Return the answer to *body*, or raise `NoAnswerError` within so many seconds."""
         target = parse_url(url)
         data = b"%b%d\r\n\r\n%b" % (target.post, len(body), body)
-        return self._call(target, data, within)
+        return self._call(target, RawRequest(data, within, own_time() + within))
 
     def post_for_any_status(self, url: str, body: bytes, within: float) -> Awaitable[Answer]:
         """Return the answer to *body* as `post` does, also one whose status says no."""
         target = parse_url(url)
         data = b"%b%d\r\n\r\n%b" % (target.post, len(body), body)
-        return self._call(target, data, within, any_status=True)
+        request = RawRequest(data, within, own_time() + within, any_status=True)
+        return self._call(target, request)
 
     async def exchange(self, url: str, http_request: HttpRequest, within: float) -> Response:
         """Return the response to *http_request*, or raise `NoAnswerError` within so many seconds.
@@ -78,20 +81,26 @@ class HttpClient:
         A stream of events is read as far as the one that is the answer, and not further.
         """
         target, headers = parse_url(url), dict[str, str]()
-        data, is_answer = encode_request(target, http_request), http_request.is_answer
-        answer = await self._call(target, data, within, headers=headers, is_answer=is_answer)
+        request = RawRequest(
+            encode_request(target, http_request),
+            within,
+            own_time() + within,
+            headers=headers,
+            is_answer=http_request.is_answer,
+        )
+        answer = await self._call(target, request)
         return Response(answer.status, answer.body, headers)
 
     def get(self, url: str, within: float) -> Awaitable[Answer]:
         """Return what is at *url*, or raise `NoAnswerError` within so many seconds."""
         target = parse_url(url)
-        return self._call(target, target.get, within)
+        return self._call(target, RawRequest(target.get, within, own_time() + within))
 
     async def reaches(self, url: str, within: float) -> bool:
         """Whether something that speaks HTTP answers at *url*, whatever it answers."""
         try:
-            target = parse_url(url)
-            await self._call(target, target.get, within, only_status=True)
+            target, deadline = parse_url(url), own_time() + within
+            await self._call(target, RawRequest(target.get, within, deadline, only_status=True))
         except NoAnswerError:
             return False
         return True
@@ -112,6 +121,8 @@ class HttpClient:
         self._idle.clear()
         if self._sweeper is not None:
             self._sweeper.cancel()
+        for task in tuple(self._repeats):
+            task.cancel()
         lost = [connection.lost for connection in self._connections]
         for connection in tuple(self._connections):
             connection.abort()
@@ -119,53 +130,54 @@ class HttpClient:
             # uvloop does not call `connection_lost` if the attempt to connect was cancelled.
             await asyncio.wait(lost, timeout=_CLOSE_TIMEOUT)
 
-    async def _call(
-        self,
-        target: Target,
-        data: bytes,
-        within: float,
-        *,
-        any_status: bool = False,
-        **wanted: Any,
-    ) -> Answer:
-        clock = self._clock = self._clock or own_clock()
-        request = RawRequest(data, within, clock.time() + within, **wanted)
-        idle, answer = self._take_idle(target.origin), None
-        clock.begin_wait()
-        try:
-            while answer is None:
-                connection = idle or await self._connect(target, request)
-                try:
-                    answer = await connection.ask(request)
-                except StaleError:
-                    # The peer closed the connection just as we used it again. That is no failure
-                    # of the peer, so the request goes out once more, on a new connection.
-                    if self._closed:
-                        raise
-                finally:
-                    self._put_back(connection, target.origin)
-                idle = None
-        finally:
-            clock.end_wait()
-        if any_status or request.only_status:
-            return answer
-        return check_answer(answer, target.name)
+    def _call(self, target: Target, request: RawRequest) -> Awaitable[Answer]:
+        """Send *request* on a connection that is idle, or on a new one."""
+        connection = self._take_idle(target.origin)
+        if connection is None:
+            return self._call_on_new_connection(target, request)
+        return connection.ask(request)
+
+    async def _call_on_new_connection(self, target: Target, request: RawRequest) -> Answer:
+        connection = await self._connect(target, request)
+        return await connection.ask(request)
+
+    def _repeat(
+        self, target: Target, request: RawRequest, waiter: "asyncio.Future[Answer]"
+    ) -> None:
+        """Send *request* once more, on a new connection: the peer closed the one that was idle.
+
+        It did so just as we used it again, which is no failure of the peer.
+        """
+        task = asyncio.ensure_future(self._call_on_new_connection(target, request))
+        self._repeats.add(task)
+        task.add_done_callback(partial(self._end_repeat, waiter))
+
+    def _end_repeat(self, waiter: "asyncio.Future[Answer]", task: "asyncio.Future[Answer]") -> None:
+        self._repeats.discard(task)
+        if waiter.done():
+            return
+        if task.cancelled():
+            waiter.set_exception(UnreachableError("the client was closed"))
+        elif error := task.exception():
+            waiter.set_exception(error)
+        else:
+            waiter.set_result(task.result())
 
     def _take_idle(self, origin: Origin) -> Connection | None:
         idle = self._idle.get(origin)
         while idle:
             connection = idle.pop()
             idle_time = connection.now() - connection.idle_since
-            if connection.reusable and idle_time < self._keep_idle:
+            if idle_time < self._keep_idle and connection.reusable:
                 return connection
             connection.abort()
         return None
 
-    def _put_back(self, connection: Connection, origin: Origin) -> None:
-        if self._closed or not connection.reusable:
+    def _keep(self, origin: Origin, connection: Connection) -> None:
+        """Keep *connection*, whose answer has come whole, for another request."""
+        if self._closed:
             connection.abort()
             return
-        connection.idle_since = connection.now()
         self._idle[origin].append(connection)
         if self._sweeper is None:
             loop = asyncio.get_running_loop()
@@ -206,7 +218,14 @@ class HttpClient:
     async def _dial(self, target: Target, host: str) -> Connection:
         secure, name, port = target.origin
         _, connection = await asyncio.get_running_loop().create_connection(
-            partial(Connection, target.name, self._max_answer, self._connections),
+            lambda: Connection(
+                target.name,
+                self._max_answer,
+                self._connections,
+                self._known_heads,
+                keep=partial(self._keep, target.origin),
+                repeat=partial(self._repeat, target),
+            ),
             host,
             port,
             ssl=_make_ssl_context() if secure else None,

@@ -2,13 +2,14 @@
 
 import asyncio
 from collections.abc import Callable, Iterator
-from typing import NamedTuple, cast
+from typing import TypeAlias, cast
 
 import httptools
+from msgspec import Struct
 
-from agent_league.http.exchange import Answer
-from agent_league.http.head_cache import HeadCache
-from agent_league.own_time import Deadline
+from agent_league.http.exchange import Answer, check_answer
+from agent_league.http.known_heads import KnownHeads
+from agent_league.own_time import Deadline, own_clock
 from agent_league.protocol.failures import (
     LateError,
     NoAnswerError,
@@ -22,12 +23,14 @@ _FIRST_FINAL = _OK = 200
 _EVENT_STREAM = "text/event-stream"
 
 
-class RawRequest(NamedTuple):
+class RawRequest(Struct):
     """A request as bytes, and what of the response is wanted."""
 
     data: bytes
     within: float
     deadline: float
+    any_status: bool = False
+    """Whether an answer whose status says no is wanted too."""
     only_status: bool = False
     """Whether to leave the body unread: some peers stream one without end."""
     headers: dict[str, str] | None = None
@@ -39,8 +42,10 @@ class RawRequest(NamedTuple):
 _NO_REQUEST = RawRequest(b"", 0.0, 0.0)
 
 
-class StaleError(UnreachableError):
-    """A connection that had been idle was closed before it gave any answer."""
+Keep: TypeAlias = Callable[["Connection"], None]
+"""Keeps a connection that is free for another request."""
+Repeat: TypeAlias = Callable[[RawRequest, "asyncio.Future[Answer]"], None]
+"""Sends a request once more, whose idle connection was closed before it gave any answer."""
 
 
 class EventStream:
@@ -72,14 +77,25 @@ class Connection(asyncio.Protocol):
 
     _stream: EventStream | None
 
-    def __init__(self, name: str, max_answer: int, open_connections: "set[Connection]") -> None:
+    def __init__(
+        self,
+        name: str,
+        max_answer: int,
+        open_connections: "set[Connection]",
+        known_heads: KnownHeads[int],
+        *,
+        keep: Keep,
+        repeat: Repeat,
+    ) -> None:
         loop = asyncio.get_running_loop()
         self.idle_since = 0.0
         self.lost = loop.create_future()
         self.now = loop.time
         self._make_waiter = loop.create_future
         self._name, self._max_answer, self._open_connections = name, max_answer, open_connections
-        self._parser, self._head_cache = httptools.HttpResponseParser(self), HeadCache()
+        self._keep_for_later, self._repeat = keep, repeat
+        self._parser, self._known_heads = httptools.HttpResponseParser(self), known_heads
+        self._clock = own_clock()
         self._deadline = Deadline(self._on_deadline)
         self._transport: asyncio.Transport | None = None
         self._waiter: asyncio.Future[Answer] | None = None
@@ -104,9 +120,10 @@ class Connection(asyncio.Protocol):
         self._bytes_received = self._status = 0
         self._request = request
         self._waiter = waiter = self._make_waiter()
+        self._clock.begin_wait()
         self._deadline.set(request.deadline)
         if self._transport is None or self._transport.is_closing():
-            self._fail(self._make_closed_error())
+            self._fail_closed()
         else:
             self._transport.write(request.data)
         return waiter
@@ -121,19 +138,36 @@ class Connection(asyncio.Protocol):
         self._fail(UnreachableError(f"the connection to {self._name} was given up"))
 
     def _fail(self, error: NoAnswerError) -> None:
-        self._keep = False
-        waiter, self._waiter = self._waiter, None
+        waiter = self._close()
         if waiter is not None and not waiter.done():
             waiter.set_exception(error)
+
+    def _fail_closed(self) -> None:
+        """Fail because the peer closed the connection, or repeat the request if that was no answer."""
+        is_stale = self._is_reused and not self._bytes_received
+        waiter = self._close()
+        if waiter is None or waiter.done():
+            return
+        if is_stale:
+            self._repeat(self._request, waiter)
+        else:
+            where = "in the middle of its answer" if self._bytes_received else "without an answer"
+            error = UnreachableError(f"{self._name} closed the connection {where}")
+            waiter.set_exception(error)
+
+    def _close(self) -> "asyncio.Future[Answer] | None":
+        """Close the connection, and return who waits for its answer."""
+        self._keep = False
+        waiter = self._end_wait()
         if self._transport is not None:
             self._transport.abort()
+        return waiter
 
-    def _make_closed_error(self) -> UnreachableError:
-        closed = f"{self._name} closed the connection"
-        if self._bytes_received:
-            return UnreachableError(f"{closed} in the middle of its answer")
-        kind = StaleError if self._is_reused else UnreachableError
-        return kind(f"{closed} without an answer")
+    def _end_wait(self) -> "asyncio.Future[Answer] | None":
+        waiter, self._waiter = self._waiter, None
+        if waiter is not None:
+            self._clock.end_wait()
+        return waiter
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         # uvloop's transports are not asyncio's, they only behave like them.
@@ -144,7 +178,7 @@ class Connection(asyncio.Protocol):
         self._open_connections.discard(self)
         self._deadline.cancel()
         if self._waiter is not None:
-            self._fail(self._make_closed_error())
+            self._fail_closed()
         self._transport = None
         if not self.lost.done():
             self.lost.set_result(None)
@@ -158,13 +192,14 @@ class Connection(asyncio.Protocol):
         if self._waiter is None:  # nobody asked: it could be taken for the answer to the next call
             self.abort()
             return
-        needs_parser = self._bytes_received or self._request.headers is not None
-        body = None if needs_parser else self._head_cache.find_body(data)
-        if body is None or len(body) > self._max_answer:
+        known = None
+        if not self._bytes_received and self._request.headers is None:
+            known = self._known_heads.find(data)
+        if known is None or len(known[1]) > self._max_answer:
             self._parse(data)
         else:
             self._keep = self._is_complete = True
-            self._deliver(_OK, body)
+            self._deliver(*known)
 
     def _parse(self, data: bytes) -> None:
         is_first = not self._bytes_received
@@ -179,7 +214,7 @@ class Connection(asyncio.Protocol):
                 self._fail(NonsenseError(f"{self._name} did not answer in HTTP: {error}"))
                 return
         if is_first and self.reusable and self._status == _OK:
-            self._head_cache.learn(data)
+            self._known_heads.learn(data, _OK)
         limit = self._max_answer
         if len(self._body) > limit or self._bytes_received > limit + _HEAD_LIMIT:
             self._fail(NonsenseError(f"{self._name} answered with more than {limit} bytes"))
@@ -187,9 +222,21 @@ class Connection(asyncio.Protocol):
             self._deliver(self._status, bytes(self._body))
 
     def _deliver(self, status: int, body: bytes) -> None:
-        waiter, self._waiter = self._waiter, None
-        if waiter is not None and not waiter.done():
-            waiter.set_result(Answer(status, body))
+        waiter, request = self._end_wait(), self._request
+        if self.reusable:
+            self.idle_since = self.now()
+            self._keep_for_later(self)
+        elif self._transport is not None:
+            self._transport.abort()
+        if waiter is None or waiter.done():
+            return
+        answer = Answer(status, body)
+        try:
+            if status != _OK and not request.any_status and not request.only_status:
+                check_answer(answer, self._name)
+            waiter.set_result(answer)
+        except NoAnswerError as error:
+            waiter.set_exception(error)
 
     # Called by the parser.
 

@@ -4,13 +4,15 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from types import MappingProxyType
 from typing import NamedTuple, Protocol, TypeAlias
 
+from msgspec import Struct
+
 from agent_league.protocol.failures import BusyError, CrashedError, StatusError
 
 JSON_TYPE = "application/json"
 ExtraHeaders: TypeAlias = tuple[tuple[str, str], ...]
 
 
-class Answer(NamedTuple):
+class Answer(Struct, frozen=True):
     """What a server answers, or what a peer has sent back.
 
     *content_type* and *headers* are what a server writes; a client does not fill them in.

@@ -1,8 +1,9 @@
 """How many connections this process accepts: fewer than its files allow, so that it never runs out."""
 
 import logging
-from collections import Counter, OrderedDict
+from collections import Counter
 from contextlib import suppress
+from heapq import nsmallest
 from ipaddress import ip_address
 from typing import Protocol
 
@@ -18,6 +19,8 @@ class Peer(Protocol):
     """A connection, as far as a limit needs it."""
 
     address: str
+    used_at: float
+    """When it was used last."""
 
     def is_idle(self) -> bool:
         """Whether nothing would be lost if it were closed now."""
@@ -27,11 +30,12 @@ class Peer(Protocol):
 
 
 class ConnectionLimit:
-    """Counts connections; at the limit, the one that has been idle longest makes room."""
+    """Counts connections; at the limit, those that have been idle longest make room."""
 
     def __init__(self, total: int, from_one_peer: int = MAX_FROM_ONE_PEER) -> None:
         self.total, self.from_one_peer = total, from_one_peer
-        self._open: OrderedDict[Peer, None] = OrderedDict()
+        self._open: dict[Peer, None] = {}
+        """The connections in the order in which they were made."""
         self._by_address: Counter[str] = Counter()
         self._has_warned = False
 
@@ -47,11 +51,6 @@ class ConnectionLimit:
             self._by_address[address] += 1
         return has_room
 
-    def note_use(self, peer: Peer) -> None:
-        """Remember that *peer* was used last of all."""
-        if peer in self._open:
-            self._open.move_to_end(peer)
-
     def remove(self, peer: Peer) -> None:
         """Forget *peer*, which may be forgotten already."""
         if peer in self._open:
@@ -66,12 +65,14 @@ class ConnectionLimit:
             limit = self.total if address is None else self.from_one_peer
             where = "" if address is None else f" from {address}"
             _log.warning("%d connections%s are the limit; idle ones are closed", limit, where)
-        for peer in self._open:
-            if peer.is_idle() and address in (None, peer.address):
-                self.remove(peer)
-                peer.abort()
-                return True
-        return False
+        idle = (peer for peer in self._open if peer.is_idle() and address in (None, peer.address))
+        # Several at once, so that a flood of connections does not search all of them each time.
+        at_once = max(1, (self.total if address is None else self.from_one_peer) // 64)
+        oldest = nsmallest(at_once, idle, key=lambda peer: peer.used_at)
+        for peer in oldest:
+            self.remove(peer)
+            peer.abort()
+        return bool(oldest)
 
 
 def raise_file_limit() -> int:

@@ -7,7 +7,7 @@ from urllib.parse import unquote
 
 import httptools
 
-from agent_league.http.head_cache import HeadCache
+from agent_league.http.known_heads import KnownHeads
 from agent_league.http.routing import Head, RefusalError, Route, find_route, make_error_answer
 from agent_league.http.site import MCP, Site, make_server_error
 
@@ -26,9 +26,9 @@ Request: TypeAlias = tuple[Route, bytes, bool]
 
 
 class RequestReader:
-    """Turns bytes into requests for *site*."""
+    """Turns bytes into requests for *site*; *known_heads* are those of all its connections."""
 
-    def __init__(self, site: Site) -> None:
+    def __init__(self, site: Site, known_heads: KnownHeads[Route]) -> None:
         self.requests: deque[Request] = deque()
         """What has arrived and nobody has taken yet."""
         self.is_reading = False
@@ -37,8 +37,7 @@ class RequestReader:
         """Whether the sender waits for `100 Continue` before it sends a body."""
         self._site = site
         self._parser = httptools.HttpRequestParser(self)
-        self._head_cache = HeadCache()
-        self._cached_route: Route | None = None
+        self._known_heads = known_heads
         self._route: Route | None = None
         self._target = b""
         self._headers: list[tuple[bytes, bytes]] = []
@@ -47,14 +46,6 @@ class RequestReader:
 
     def feed(self, data: bytes) -> None:
         """Read *data*, or raise `RefusalError`."""
-        body = None if self.is_reading else self._head_cache.find_body(data)
-        route = self._cached_route
-        if body is None or route is None or len(body) > route.body_limit:
-            self._parse(data)
-        else:
-            self.requests.append((route, body, False))
-
-    def _parse(self, data: bytes) -> None:
         starts_request = not self.is_reading
         self._bytes_read += len(data)
         try:
@@ -71,8 +62,7 @@ class RequestReader:
         if starts_request and not self.is_reading and len(self.requests) == 1:
             route, _, expects_continue = self.requests[0]
             if route.head.keep and not expects_continue and self._target == _MCP:
-                self._head_cache.learn(data)
-                self._cached_route = route
+                self._known_heads.learn(data, route)
 
     def _parse_without_upgrade(self, rest: bytes) -> None:
         # After an upgrade the parser reads no body. Some clients (Java's) offer one with every

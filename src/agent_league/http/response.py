@@ -1,16 +1,21 @@
 """Writes the bytes of a response: of an answer, or of an ASGI application piece by piece."""
 
 import asyncio
+import socket
 from collections.abc import Iterable
+from contextlib import suppress
 from functools import lru_cache
 from http import HTTPStatus
 
-from agent_league.http.exchange import Answer, ExtraHeaders, StreamedAnswer
+from agent_league.http.exchange import JSON_TYPE, Answer, ExtraHeaders, StreamedAnswer
 from agent_league.http.routing import Head
 from agent_league.http.site import AsgiApp, Event, Receive, Scope, Send
 
+_DEAD_PEER_MS = 60_000
+"""How long the peer of a stream may acknowledge nothing, until the system closes the connection."""
 CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
 _LAST_CHUNK = b"0\r\n\r\n"
+_OK = 200
 _STATUSES = frozenset(HTTPStatus)
 _WITHOUT_BODY = frozenset({202, 204, 304})
 _WITHOUT_LENGTH = frozenset({204, 304})
@@ -19,7 +24,14 @@ _WITHOUT_LENGTH = frozenset({204, 304})
 
 def encode_answer(answer: Answer, *, keep: bool) -> bytes:
     """Return *answer* as bytes; *keep* says whether the connection stays open."""
-    status, body, content_type, headers = answer
+    status, body, content_type, headers = (
+        answer.status,
+        answer.body,
+        answer.content_type,
+        answer.headers,
+    )
+    if status == _OK and keep and content_type is JSON_TYPE and not headers:  # as nearly always
+        return b"%b%d\r\n\r\n%b" % (_PLAIN_HEAD, len(body), body)
     if status in _WITHOUT_BODY:
         end = b"\r\n" if status in _WITHOUT_LENGTH else b"content-length: 0\r\n\r\n"
         return _encode_known_head(status, "", headers, keep) + end
@@ -32,6 +44,9 @@ def _encode_known_head(status: int, content_type: str, headers: ExtraHeaders, ke
     """Return a head as far as the length that ends it, if there is a content type."""
     head = _encode_head(status, _encode_headers(content_type, headers), keep=keep)
     return head + b"content-length: " if content_type else head
+
+
+_PLAIN_HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: "
 
 
 def _encode_headers(content_type: str, headers: ExtraHeaders) -> list[tuple[bytes, bytes]]:
@@ -57,6 +72,14 @@ class Outlet:
         self.writable = asyncio.Event()
         """Set unless the peer reads more slowly than we write."""
         self.writable.set()
+
+    def detect_dead_peer(self) -> None:
+        """Have the system close the connection if its peer has vanished without a word."""
+        sock = self.transport.get_extra_info("socket")
+        if sock is not None and hasattr(socket, "TCP_USER_TIMEOUT"):
+            with suppress(OSError):
+                sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+                sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, _DEAD_PEER_MS)
 
 
 class AsgiExchange:

@@ -1,12 +1,13 @@
 """Decides by the head of a request who answers it, and refuses it before its body is read."""
 
+import dataclasses
 import re
 from collections.abc import Mapping
-from dataclasses import replace
 from functools import lru_cache
 from typing import NamedTuple
 
 import msgspec
+from msgspec.structs import replace
 
 from agent_league.http.exchange import (
     JSON_TYPE,
@@ -58,7 +59,7 @@ def find_route(site: Site, head: Head) -> Route:
     """Return who answers a request with *head*, or raise `RefusalError`."""
     guest_site = None if head.path == MCP else site.find_guest_site(head.path)
     if guest_site is not None:
-        site = replace(guest_site, local=site.local, names=site.names)
+        site = dataclasses.replace(guest_site, local=site.local, names=site.names)
         head = head._replace(path=MCP)
     headers = dict(head.headers)
     _check_headers(headers, site)
@@ -109,7 +110,7 @@ def _show_page(site: Site, head: Head) -> PageAnswer:
 
 def _make_not_allowed(method: str) -> Answer:
     refusal = make_error_answer(405, f"only {method} is allowed here")
-    return refusal._replace(headers=(("allow", method),))
+    return replace(refusal, headers=(("allow", method),))
 
 
 def _check_headers(headers: Mapping[bytes, bytes], site: Site) -> None:

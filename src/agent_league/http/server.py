@@ -10,8 +10,9 @@ from ipaddress import ip_address
 from typing import Any, Self, cast
 
 from agent_league.http.exchange import Answer
+from agent_league.http.known_heads import KnownHeads
 from agent_league.http.limits import ConnectionLimit, make_limit
-from agent_league.http.request_reader import Request, RequestReader
+from agent_league.http.request_reader import RequestReader
 from agent_league.http.response import (
     CONTINUE,
     AsgiExchange,
@@ -19,7 +20,7 @@ from agent_league.http.response import (
     encode_answer,
     make_streaming_app,
 )
-from agent_league.http.routing import Head, RefusalError, make_error_answer
+from agent_league.http.routing import Head, RefusalError, Route, make_error_answer
 from agent_league.http.site import AsgiApp, Site, ask, has_failed, make_server_error
 from agent_league.own_time import Deadline, own_clock
 
@@ -27,8 +28,6 @@ STREAM_LIFETIME = 3600.0
 """How long a stream may last; whoever still wants it opens another, as clients of MCP do."""
 STREAM_PATIENCE = 60.0
 """How long the beginning of a stream may take; the SDK sends something after 15 seconds."""
-_DEAD_PEER_MS = 60_000
-"""How long the peer of a stream may acknowledge nothing, until the system closes the connection."""
 KEEP_ALIVE = 75.0
 """How long an idle connection stays open: longer than clients keep theirs, or calls are lost."""
 
@@ -50,8 +49,11 @@ class ServerConnection(asyncio.Protocol):
 
     def __init__(self, server: "HttpServer") -> None:
         self._server, self._patience = server, server.site.body_patience
-        self._now = own_clock().time
-        self._reader = RequestReader(server.site)
+        self._now, self._loop_time = own_clock().time, asyncio.get_running_loop().time
+        self.used_at = self._loop_time()
+        """When the last request came that needed no parser; see `_on_deadline`."""
+        self._find_known = server.known_heads.find
+        self._reader = RequestReader(server.site, server.known_heads)
         self._deadline = Deadline(self._on_deadline)
         self._task: asyncio.Future[Any] | None = None
         """Works on the answer to the request that was read last."""
@@ -102,6 +104,16 @@ class ServerConnection(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         if self._ignores_input:
             return
+        is_free = self._task is None and not self._is_write_paused
+        known = None
+        if is_free and not self._reader.is_reading and not self._reader.requests:
+            known = self._find_known(data)
+        if known is None or len(known[1]) > known[0].body_limit:
+            self._read(data)
+        else:
+            self._answer(*known)
+
+    def _read(self, data: bytes) -> None:
         try:
             self._reader.feed(data)
         except RefusalError as refusal:
@@ -127,6 +139,7 @@ class ServerConnection(asyncio.Protocol):
 
     def _on_deadline(self) -> None:
         does_not_read = self._transport.is_closing() or self._is_write_paused
+        idle_time = self._loop_time() - self.used_at
         if not does_not_read and self._is_busy():
             self._deadline.set(self._now() + self._patience)
             self._end_late_stream()
@@ -134,6 +147,8 @@ class ServerConnection(asyncio.Protocol):
             self.abort()
         elif self._is_timed:
             self._refuse(_REQUEST_TIMEOUT)
+        elif idle_time < KEEP_ALIVE:
+            self._deadline.set(self._now() + KEEP_ALIVE - idle_time)
         else:
             self._transport.close()
 
@@ -141,7 +156,7 @@ class ServerConnection(asyncio.Protocol):
         """Answer the requests that have arrived, and set the time by which more must arrive."""
         requests = self._reader.requests
         while requests and self._task is None and not self._is_write_paused:
-            self._answer(requests.popleft())
+            self._answer(*requests.popleft())
         if self._ignores_input:
             return
         if requests:
@@ -171,10 +186,9 @@ class ServerConnection(asyncio.Protocol):
             self._transport.write_eof()
             self._deadline.set(self._now() + _LINGER)
 
-    def _answer(self, request: Request) -> None:
-        route, body, expects_continue = request
+    def _answer(self, route: Route, body: bytes, expects_continue: bool = False) -> None:  # noqa: FBT001, FBT002 - a `Request`, taken apart
         self._is_timed = False
-        self._server.limit.note_use(self)
+        self.used_at = self._loop_time()
         if expects_continue:
             self._transport.write(CONTINUE)
         answer = ask(route.respond, body)
@@ -183,10 +197,10 @@ class ServerConnection(asyncio.Protocol):
         elif isinstance(answer, asyncio.Future):
             self._start(answer, partial(self._write_task_answer, route.head))
         elif answer is not None:
-            self._stream(request, make_streaming_app(answer))
+            self._stream(route.head, body, make_streaming_app(answer))
             self._is_own_stream = True
         elif route.site.streams is not None:
-            self._stream(request, route.site.streams.app)
+            self._stream(route.head, body, route.site.streams.app)
         else:
             self._write(route.head, _NOT_SUPPORTED)
 
@@ -222,12 +236,11 @@ class ServerConnection(asyncio.Protocol):
             self._write(head, answer)
             self._go_on()
 
-    def _stream(self, request: Request, app: AsgiApp) -> None:
-        (head, *_), body, _ = request
+    def _stream(self, head: Head, body: bytes, app: AsgiApp) -> None:
         keep = head.keep and not self._is_closing
         exchange = AsgiExchange(head, body, self._outlet, keep=keep)
         self._exchange, self._stream_start = exchange, self._now()
-        _detect_dead_peer(self._transport)
+        self._outlet.detect_dead_peer()
         task = asyncio.ensure_future(exchange.run(app))
         self._start(task, partial(self._end_stream, exchange))
 
@@ -254,15 +267,6 @@ class ServerConnection(asyncio.Protocol):
     def _end_own_stream(self) -> None:
         if self._is_own_stream and self._task is not None:
             self._task.cancel()
-
-
-def _detect_dead_peer(transport: asyncio.Transport) -> None:
-    """Have the system close a connection whose peer has vanished without a word."""
-    sock = transport.get_extra_info("socket")
-    if sock is not None and hasattr(socket, "TCP_USER_TIMEOUT"):
-        with suppress(OSError):
-            sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
-            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, _DEAD_PEER_MS)
 
 
 _get_shared_limit = cache(make_limit)
@@ -292,6 +296,7 @@ class HttpServer:
         self.connections: set[ServerConnection] = set()
         self.tasks: set[asyncio.Future[Any]] = set()
         """The answers that are being worked on."""
+        self.known_heads = KnownHeads[Route]()
         self.is_closing = False
         self._all_closed = asyncio.Event()
 

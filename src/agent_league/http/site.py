@@ -87,7 +87,7 @@ def ask(respond: Responder, body: bytes) -> Answer | StreamedAnswer | asyncio.Fu
     """
     try:
         answer = respond(body)
-        if isinstance(answer, Answer) or answer is None or isinstance(answer, StreamedAnswer):
+        if answer is None or isinstance(answer, (Answer, StreamedAnswer)):
             return answer
         return asyncio.ensure_future(answer)
     except Exception:  # noqa: BLE001 - the one boundary

@@ -8,6 +8,7 @@ from itertools import accumulate
 from typing import Any
 
 from msgspec import convert
+from msgspec.structs import replace
 
 from agent_league.agent import log
 from agent_league.dialects.dialect import Outgoing, encode_message
@@ -141,7 +142,7 @@ ACTED_ON = (LeagueCompleted, rounds.RoundAnnouncement)
 def sign_notice(outgoing: Outgoing, league_id: str, keys: Sequence[str]) -> Outgoing:
     """Return the notice with a proof that it is the league's."""
     proof = tokens.sign_for_any(keys, name(outgoing.kind), league_id)
-    return outgoing._replace(body=b'%b,"auth_token":"%b"}' % (outgoing.body[:-1], proof.encode()))
+    return replace(outgoing, body=b'%b,"auth_token":"%b"}' % (outgoing.body[:-1], proof.encode()))
 
 
 class Broadcaster:
@@ -177,7 +178,7 @@ class Broadcaster:
         """
         outgoing, receivers = encode_message(notice), self._roster.of(*notice.route.receiver)
         if prepare_extras and any(self._line(entry).session.reads_extras for entry in receivers):
-            outgoing = outgoing._replace(get_extras=cache(prepare_extras()))
+            outgoing = replace(outgoing, get_extras=cache(prepare_extras()))
         return {
             entry.agent_id: self._outbox(entry.agent_id).put(outgoing, urgency, replaces)
             for entry in receivers

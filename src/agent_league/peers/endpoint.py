@@ -19,8 +19,8 @@ from agent_league.protocol.jsonrpc import (
     read_params,
 )
 from agent_league.protocol.message import Result
-from agent_league.protocol.play import Invitation, MoveCall
-from agent_league.protocol.reading import MessageCall, find_conversation
+from agent_league.protocol.play import GameMoveCall, Invitation, ParityCall
+from agent_league.protocol.reading import MessageCall, find_conversation, read_message_call
 from agent_league.protocol.tokens import is_ticket
 from agent_league.vocabulary import Json
 
@@ -30,7 +30,7 @@ Tool: TypeAlias = Callable[[dict[str, Json]], Result | Awaitable[Result]]
 """A tool that is not a message: it takes its arguments as they came."""
 
 _encode = msgspec.json.Encoder().encode
-_QUESTIONS = (Invitation, MoveCall)
+_QUESTIONS = frozenset({Invitation, ParityCall, GameMoveCall})
 
 
 class Endpoint:
@@ -50,33 +50,31 @@ class Endpoint:
         self._receiver = receiver
         makers = [dialect.make_reader for dialect in dialects if dialect.make_reader]
         self._readers = [make_reader(handlers.keys()) for make_reader in makers]
-        self._special = {
-            kind: read for reader in self._readers for kind, read in reader.special.items()
-        }
+        special = {kind for reader in self._readers for kind in reader.special}
+        self._plain_handlers = {kind: handlers[kind] for kind in handlers if kind not in special}
+        """The handlers of the messages that mean the same in every dialect."""
 
-    def answer(self, body: bytes, call: MessageCall | None) -> Answer | Awaitable[Answer]:
-        """Return the answer to *body*, or an awaitable of it if a handler has to wait.
+    def answer(self, body: bytes) -> Answer | Awaitable[Answer]:
+        """Return the answer to *body*, or an awaitable of it if a handler has to wait."""
+        return self.answer_plain(body) or self._answer_in_dialect(body)
 
-        *call* is the body as `read_message_call` has read it.
-        """
-        if call is None or call.method != call.params.route.tool or call.id is UNSET:
-            return self._answer_in_dialect(body)
+    def answer_plain(self, body: bytes) -> Answer | Awaitable[Answer] | None:
+        """Return the same for a call that is right in all respects, as nearly all are; else None."""
+        call = read_message_call(body)
+        if call is None:
+            return None
         message: Message = call.params
-        if isinstance(message, _QUESTIONS) and not is_ticket(message.auth_token):
-            return self._answer_in_dialect(
-                body
-            )  # a third-party referee, which may read other words
-        # The call is right in all respects, as nearly all are.
-        read = self._special.get(type(message))
+        kind = type(message)
+        handler = self._plain_handlers.get(kind)
+        if handler is None or call.method != kind.route.tool or call.id is UNSET:
+            return None
+        if kind in _QUESTIONS and not is_ticket(message.auth_token):
+            return None  # a third-party referee, which may read other words
         try:
-            if read is not None:
-                received = read(message, self._receiver)
-                return self._make_answer(call, self._handle_received(received))
-            handler = self._handlers.get(type(message))
-            result = handler(message) if handler is not None else self._handle(message)
+            result = handler(message)
         except ProtocolError as error:
             return self._make_refusal(call, error)
-        if isinstance(result, Struct):  # as nearly always
+        if isinstance(result, Struct):
             return Answer(200, encode_result(call.id, _encode(result)))
         return self._make_answer(call, result)
 

@@ -1,7 +1,5 @@
 """The lines of an agent to its peers: a message goes out, a reply or a `NoAnswerError` comes back."""
 
-import asyncio
-from collections import defaultdict
 from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Any, Protocol, TypeAlias, TypeVar, cast
@@ -14,8 +12,9 @@ from agent_league.dialects import DIALECTS, OTHER_WAYS
 from agent_league.dialects.detection import detect_dialect
 from agent_league.dialects.dialect import NothingSent, Outgoing, Peer, PeerSession, encode_message
 from agent_league.http.exchange import Answer, HttpRequest, Response, Wire
-from agent_league.own_time import own_time, timeout_at
-from agent_league.peers.held import HeldReplies, Question
+from agent_league.own_time import own_time
+from agent_league.peers.held import HeldReplies
+from agent_league.peers.posted import PostedReplies
 from agent_league.protocol import ErrorCode, Message, ProtocolError, failures, name, read
 from agent_league.protocol.deviations import NO_LEDGER, Deviation, Ledger
 from agent_league.protocol.failures import LateError, NoAnswerError, NonsenseError, PromisedError
@@ -54,7 +53,7 @@ class Line:
         self.on_reply: Callable[[bytes | Raw | NoAnswerError], None] | None = None
         """Called with every result, or with the reason why there is none."""
         self._patience = patience
-        self._open_requests: dict[Question, list[asyncio.Future[Message]]] = defaultdict(list)
+        self._posted = PostedReplies()
         """The requests of matches that wait for a reply, which the peer may post as a request."""
         self._held = HeldReplies()
         """Posted replies that anybody could have sent, until the peer itself says that it did."""
@@ -74,26 +73,21 @@ class Line:
         if ledger.strict or request.match_id is None:
             result = await self.send(outgoing, wait, observer, ledger)
             return self._check_reply(request, self._read_reply(request, result, ledger), ledger)
-        waiting = self._open_requests[request.match_id, request.reply]
-        future: asyncio.Future[Message] = asyncio.get_running_loop().create_future()
-        waiting.append(future)
-        ends = own_time() + wait
+        question, ends = (request.match_id, request.reply), own_time() + wait
+        self._posted.open(question)
         try:
             result = await self.send(outgoing, wait, observer, ledger)
             reply = self._read_reply(request, result, ledger)
         except (LateError, PromisedError) as error:
             is_sent = isinstance(error, PromisedError) and error.is_sent
             held = self._held.take(request) if is_sent else None
-            reply = held or await _wait_for_posted(future, ends, error)
+            reply = held or await self._posted.wait_for_reply(question, ends, error)
             ledger.note([_make_later_answer(reply)])
             if observer is not None:
                 observer.record_received(msgspec.json.encode(reply))
         finally:
-            waiting.remove(future)
-            if not waiting:
-                self._open_requests.pop((request.match_id, request.reply), None)
-                if self._held.by_question:
-                    self._held.forget(request)
+            if self._posted.close(question) and self._held.by_question:
+                self._held.forget(request)
         return self._check_reply(request, reply, ledger)
 
     def take_posted_reply(self, reply: Message) -> bool:
@@ -101,18 +95,14 @@ class Line:
 
         The same question may be open twice: then one reply answers both.
         """
-        waiting = self._open_requests.get((reply.match_id, type(reply)), ())
-        open_futures = [future for future in waiting if not future.done()]
-        for future in open_futures:
-            future.set_result(reply)
-        return bool(open_futures)
+        return self._posted.take((reply.match_id, type(reply)), reply)
 
     def hold_posted_reply(self, reply: Message) -> bool:
         """Keep *reply*, which proves nothing; False if no request waits for it.
 
         It counts if the peer then answers, on our own connection, that it has sent its reply.
         """
-        is_open = (reply.match_id, type(reply)) in self._open_requests
+        is_open = (reply.match_id, type(reply)) in self._posted
         if is_open:
             self._held.add(reply)
         return is_open
@@ -204,19 +194,6 @@ class Line:
             self.session.alias = ledger.who, str(player_id)
             reply = msgspec.structs.replace(reply, player_id=ledger.who)
         return cast("Reply", reply)
-
-
-async def _wait_for_posted(
-    future: "asyncio.Future[Message]", ends: float, error: LateError | PromisedError
-) -> Message:
-    """Return a reply that was promised, or that was posted before the time was over."""
-    if isinstance(error, LateError) and not future.done():
-        raise error
-    try:
-        async with timeout_at(ends):
-            return await future
-    except TimeoutError:
-        raise LateError("the answer that was promised did not come") from error
 
 
 def _make_later_answer(reply: Message) -> Deviation:

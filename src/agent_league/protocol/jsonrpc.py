@@ -1,6 +1,6 @@
 """The JSON-RPC 2.0 frame around a message."""
 
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType
@@ -63,6 +63,8 @@ def encode_call(method: str, params: bytes, id: int) -> bytes:  # noqa: A002 - i
 
 
 def encode_result(id: Id, result: bytes) -> bytes:  # noqa: A002 - its name in the frame
+    if type(id) is int:  # as nearly always
+        return b'{"jsonrpc":"2.0","result":%b,"id":%d}' % (result, id)
     return b'{"jsonrpc":"2.0","result":%b,"id":%b}' % (result, _encoder.encode(id))
 
 
@@ -104,6 +106,26 @@ def _check_call(frame: Call) -> None:
         raise FrameError(RpcCode.INVALID_REQUEST, 'jsonrpc: expected "2.0"', id_)
     if frame.params is not UNSET and bytes(frame.params)[:1] not in (b"{", b"["):
         raise FrameError(RpcCode.INVALID_REQUEST, "params: expected an object or an array", id_)
+
+
+class PlainResponse(Struct, forbid_unknown_fields=True):
+    """An answer as the protocol asks for it: the frame of a result, and nothing else."""
+
+    jsonrpc: Literal["2.0"]
+    result: Raw
+    id: int
+
+
+_plain_decoder = msgspec.json.Decoder(PlainResponse)
+
+
+def read_plain_result(body: bytes, number: int) -> Raw | None:
+    """Return the result in the answer to the call with the id *number*; None if it is not plain."""
+    try:
+        frame = _plain_decoder.decode(body)
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+        return None
+    return frame.result if frame.id == number else None
 
 
 def read_response(body: bytes) -> RpcResponse:

@@ -5,6 +5,8 @@ import socket
 from collections.abc import Callable
 from contextlib import suppress
 
+from msgspec.structs import replace
+
 from agent_league.http.exchange import Answer
 from agent_league.http.server import HttpServer
 from agent_league.http.site import Site
@@ -43,7 +45,7 @@ async def _serve(kept: KeptSite, sock: socket.socket, on_start: Callable[[str], 
     site = Site(
         answer=lambda body, headers: _ONLY_PAGES,
         find_page=lambda path: None,
-        too_large=lambda: _ONLY_PAGES._replace(status=413),
+        too_large=lambda: replace(_ONLY_PAGES, status=413),
         show=kept.show,
     )
     url = url_of(sock).removesuffix("mcp")

@@ -43,14 +43,14 @@ class RestPaths:
         if sent is None:
             return None
         if "jsonrpc" in sent:
-            return self._endpoint.answer(body, None) if self._takes(sent) else None
+            return self._endpoint.answer(body) if self._takes(sent) else None
         message = {**dict(parse_qsl(query.decode("latin-1"))), **sent}
         kind = None if "message_type" in message else self._find_kind(path, message)
         if kind is not None:
             message = {"message_type": name(kind), **message}
         if "message_type" not in message:
             return None
-        answer = self._endpoint.answer(msgspec.json.encode(message), None)
+        answer = self._endpoint.answer(msgspec.json.encode(message))
         is_flat = "message_type" not in sent
         if isinstance(answer, Answer):
             return _write_answer(answer, is_flat=is_flat)

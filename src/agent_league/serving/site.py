@@ -14,7 +14,6 @@ from agent_league.offer import Page, compile_address
 from agent_league.peers.endpoint import Endpoint
 from agent_league.protocol import TOOLS
 from agent_league.protocol.contracts import V1_SCHEMAS_PATH, find_contract
-from agent_league.protocol.reading import read_message_call
 from agent_league.protocol.versions import V1
 from agent_league.serving.fast_path import FastPath
 from agent_league.serving.header_hints import HeaderHints, read_hints
@@ -107,16 +106,16 @@ class Switch:
     def answer(self, body: bytes, headers: Headers) -> Answer | Awaitable[Answer] | None:
         """Return the answer to *body*, or None if it is for the SDK."""
         fits = len(body) <= self._limit
-        call = read_message_call(body) if fits and _MCP_CALL not in body else None
-        if call is not None:  # nearly every body: no header of it is looked at
-            return self._league.answer(body, call)
+        answer = self._league.answer_plain(body) if fits and _MCP_CALL not in body else None
+        if answer is not None:  # as nearly always: no header is looked at
+            return answer
         hints = read_hints(headers)
         answer = self._fast_path.answer(body, hints) if fits and hints.plain else None
         if answer is not None:
             return answer
         if is_mcp(body, hints, self._league.tools):
             return None
-        return self._league.answer(body, None) if fits else self._league.too_large()
+        return self._league.answer(body) if fits else self._league.too_large()
 
 
 def is_mcp(body: bytes, hints: HeaderHints, own_tools: frozenset[str]) -> bool:

@@ -10,6 +10,8 @@ from operator import itemgetter
 from types import MappingProxyType
 from typing import NamedTuple, TypeAlias
 
+from msgspec import Struct
+
 from agent_league.protocol.results import MatchResult
 from agent_league.vocabulary import PlayerId
 
@@ -44,8 +46,7 @@ class Scoring:
         return self.win if result.winner == player else self.loss
 
 
-@dataclass(frozen=True)
-class Standing:
+class Standing(Struct, frozen=True):
     """One player's row. A technical loss is a loss too: played = wins + draws + losses."""
 
     player: PlayerId

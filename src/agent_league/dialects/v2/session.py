@@ -9,6 +9,7 @@ from itertools import count
 
 import msgspec
 from msgspec import Raw, UnsetType
+from msgspec.structs import replace
 
 from agent_league.dialects.dialect import Dialect, Outgoing, PeerSession
 from agent_league.dialects.v2 import framings, order_forms, replies
@@ -56,41 +57,78 @@ class V2Session(PeerSession):
         self, outgoing: Outgoing, within: float, ledger: Ledger = NO_LEDGER
     ) -> bytes | Raw:
         """Return the result of *outgoing*, in the first form that the peer understands."""
+        kind = outgoing.kind
+        if kind in self._records or self._default_framing is not DEFAULT_FRAMING or self.alias:
+            return await self._send_in_any_form(outgoing, own_time() + within, ledger)
+        ends, number = own_time() + within, next(self._numbers)  # as nearly always
+        body = jsonrpc.encode_call(kind.route.tool, outgoing.body, number)
+        try:
+            answer = await self._post(self._url, body, within)
+            result = jsonrpc.read_plain_result(answer.body, number)
+            if result is not None and _is_expected(kind, answer.body):
+                return result
+            return self._read_result(kind, DEFAULT_FRAMING, number, answer, ledger)
+        except NoAnswerError as error:
+            return await self._send_in_any_form(outgoing, ends, ledger, error)
+
+    async def _send_in_any_form(
+        self,
+        outgoing: Outgoing,
+        ends: float,
+        ledger: Ledger,
+        error: NoAnswerError | None = None,
+    ) -> bytes | Raw:
+        """Do the same for a peer that may want another form; *error* is how the first try failed."""
         kind, record = outgoing.kind, self._records[outgoing.kind]
-        framing = record.framing or self._default_framing
+        try:
+            return await self._try_forms(outgoing, ends, ledger, error)
+        finally:
+            if record == KindRecord():  # nothing was learned: the peer takes the right form
+                self._records.pop(kind, None)
+            else:  # another call may have removed it meanwhile
+                self._records[kind] = record
+
+    async def _try_forms(
+        self, outgoing: Outgoing, ends: float, ledger: Ledger, error: NoAnswerError | None
+    ) -> bytes | Raw:
+        kind, record = outgoing.kind, self._records[outgoing.kind]
+        framing, pause = record.framing or self._default_framing, FIRST_PAUSE
         attempts: FramingAttempts | None = None
-        ends, left, pause = own_time() + within, within, FIRST_PAUSE
         while True:
-            number = next(self._numbers)
-            if framing is DEFAULT_FRAMING and self.alias is None:  # as nearly always
-                body = jsonrpc.encode_call(kind.route.tool, outgoing.body, number)
-            else:
-                body = self._write(outgoing, framing, number)
             try:
-                url = await self._locate(outgoing, framing, left) if framing.form else self._url
-                answer = await self._post(url, body, left)
-                result = self._read_result(kind, framing, number, answer, ledger)
+                if error is not None:
+                    raise error
+                result = await self._try_form(outgoing, framing, ends, ledger)
                 break
-            except failures.BusyError as error:
+            except failures.BusyError as busy:
                 if not ledger.keeps_account or own_time() + pause >= ends:
                     raise
-                ledger.note([Deviation(rules.RATE_LIMIT, str(error)[-60:])])
+                ledger.note([Deviation(rules.RATE_LIMIT, str(busy)[-60:])])
                 await asyncio.sleep(pause)
                 pause *= 2
-            except NoAnswerError as error:
+            except NoAnswerError as failure:
                 attempts = attempts or self._open_attempts(kind, record, ledger)
-                if kind is StartMatch and isinstance(error, failures.NoReplyError):
+                if kind is StartMatch and isinstance(failure, failures.NoReplyError):
                     result = self._assume_accepted(outgoing, attempts)
                     break
-                framing = attempts.choose_next(framing, error)
-            left = ends - own_time()
+                framing = attempts.choose_next(framing, failure)
+            error = None
         if attempts is not None or framing is not DEFAULT_FRAMING or record.hopeless:
             self._learn(framing, attempts or FramingAttempts(kind, record, ledger))
         return result
 
+    async def _try_form(
+        self, outgoing: Outgoing, framing: Framing, ends: float, ledger: Ledger
+    ) -> bytes | Raw:
+        number, left = next(self._numbers), ends - own_time()
+        body = self._write(outgoing, framing, number)
+        url = await self._locate(outgoing, framing, left) if framing.form else self._url
+        answer = await self._post(url, body, left)
+        return self._read_result(outgoing.kind, framing, number, answer, ledger)
+
     def _write(self, outgoing: Outgoing, framing: Framing, number: int) -> bytes:
         if self.alias is not None:
-            outgoing = outgoing._replace(body=swap_ids(*self.alias, outgoing.body))
+            outgoing = replace(outgoing, body=swap_ids(*self.alias, outgoing.body))
         if framing.form is not None:  # a report may come before the answer does
             self._records[outgoing.kind].framing = framing
         return framing.encode(outgoing, number, self._url)
@@ -112,17 +150,20 @@ class V2Session(PeerSession):
         return order_forms.format_match(msgspec.to_builtins(order))
 
     def uses_other_form(self, kind: type[Message]) -> bool:
-        record = self._records[kind]
+        record = self._records.get(kind)
+        if record is None:
+            return self._default_framing.form is not None
         return record.reworded or (record.framing or self._default_framing).form is not None
 
     def understands(self, kind: type[Message]) -> bool:
-        return not self._records[kind].hopeless
+        return kind not in self._records or not self._records[kind].hopeless
 
     def forget(self, kind: type[Message]) -> None:
         self._records.pop(kind, None)
 
     def is_doubtful(self, kind: type[Message]) -> bool:
-        return self._records[kind].doubtful and not self._records[kind].proven
+        record = self._records.get(kind)
+        return record is not None and record.doubtful and not record.proven
 
     def confirm(self, kind: type[Message]) -> None:
         self._records[kind].proven = True
@@ -176,11 +217,11 @@ class V2Session(PeerSession):
         ledger: Ledger,
     ) -> bytes | Raw:
         """Return the result in *answer* to a call with the id *number*, or raise its error."""
-        self._records[kind].doubtful = False
+        if kind in self._records:
+            self._records[kind].doubtful = False
         body, wanted, error = answer.body, _reply_name(kind), None
         number = None if framing.get_method is None else number  # it had no frame
-        has_error = b'"error"' in body
-        is_right = not has_error and (b"_ERROR" not in body if wanted is None else wanted in body)
+        is_right = _is_expected(kind, body)
         if not is_right:
             _check_errors(kind, body, ledger)
         try:
@@ -231,6 +272,12 @@ def _check_errors(kind: type[Message], body: bytes, ledger: Ledger) -> None:
 @cache
 def _reply_name(kind: type[Message]) -> bytes | None:
     return name(kind.reply).encode() if issubclass(kind, Request) else None
+
+
+def _is_expected(kind: type[Message], body: bytes) -> bool:
+    """Whether *body* may hold the reply to a *kind*; to a notice, anything but an error."""
+    wanted = _reply_name(kind)
+    return b'"error"' not in body and (b"_ERROR" not in body if wanted is None else wanted in body)
 
 
 def _make_no_reply_error(kind: type[Message], content: object, ledger: Ledger) -> NoAnswerError:
