@@ -10,7 +10,7 @@ READY_NODE := $(NODE)/.ready
 NODE_TOOLS := node@22.23.3 @modelcontextprotocol/conformance@0.2.0-alpha.12 \
 	@modelcontextprotocol/inspector@2.12.0 @modelcontextprotocol/sdk@1.32.2 mcp-remote@0.15.1
 SOURCES := src tests scripts $(wildcard bench examples)
-HERE := -n 2 --dist loadgroup -q --ignore=tests/chaos --ignore=tests/strangers
+HERE := -n 2 --dist loadgroup -q --ignore=tests/chaos --ignore=tests/strangers --ignore=tests/browser
 UPGRADE ?=
 SEEDS ?= 100
 COMMANDS ?= 200
@@ -27,7 +27,7 @@ MOVED := $(shell [ "$$(cat $(READY) 2>/dev/null)" = "$$(pwd -P)" ] || echo moved
 COMPILE := $(UV) pip compile --quiet --universal --generate-hashes \
 	--no-emit-index-url --no-header --no-annotate $(UPGRADE)
 
-.PHONY: help setup setup-dev play test test-processes coverage agents chaos conformance strangers strangers-mcp check fmt fmt-check lint type layers \
+.PHONY: help setup setup-dev play test test-processes coverage agents browser chaos conformance strangers strangers-mcp check fmt fmt-check lint type layers \
 	golden docs docs-check bench wheel lock clean moved
 
 help:  ## show this list
@@ -58,6 +58,9 @@ chaos: $(READY_DEV)  ## kill leagues, run random commands (SEEDS=100, COMMANDS=2
 	@CHAOS_SEEDS=$(SEEDS) CHAOS_STORE=$(STORE) CHAOS_COMMANDS=$(COMMANDS) \
 	  $(PY) -m pytest -q tests/chaos $(ARGS)
 
+browser: $(READY_DEV)  ## look at the pages of leagues in a real browser (chromium)
+	@$(PY) -m pytest -q tests/browser $(ARGS)
+
 strangers: $(READY_DEV)  ## play with third-party agents, tolerantly and strictly
 	@$(PY) -m pytest -n 2 -q --ignore-glob='*/test_mcp_*' tests/strangers $(ARGS)
 
@@ -82,7 +85,7 @@ layers: $(READY_DEV)  ## check that imports point down
 	@$(PY) -c 'from importlinter.cli import lint_imports_command; lint_imports_command()'
 
 golden: $(READY_DEV)  ## write the golden files that the code says now
-	@$(PY) -m pytest -n 2 -q --ignore=tests/strangers --update-golden $(ARGS)
+	@$(PY) -m pytest -n 2 -q --ignore=tests/strangers --ignore=tests/browser --update-golden $(ARGS)
 
 docs: $(READY)  ## write the generated parts of the documentation
 	@$(PY) scripts/document_tables.py && $(PY) scripts/cli_page.py

@@ -64,7 +64,7 @@ def test_only_what_changed_is_sent_to_those_who_have_the_rest() -> None:
         wall.happen()
         return await read(stream)
 
-    assert run(main()) == {"seq": 1, "regions": {"news": "after 1"}}
+    assert run(main()) == {"seq": 1, "over": False, "regions": {"news": "after 1"}}
 
 
 def test_a_slow_spectator_gets_the_latest_state_and_all_of_it() -> None:
@@ -77,7 +77,11 @@ def test_a_slow_spectator_gets_the_latest_state_and_all_of_it() -> None:
             await read(quick)
         return await read(slow)
 
-    assert run(main()) == {"seq": 5, "regions": {"news": "after 5", "same": "unchanged"}}
+    assert run(main()) == {
+        "seq": 5,
+        "over": False,
+        "regions": {"news": "after 5", "same": "unchanged"},
+    }
 
 
 def test_many_events_make_few_updates() -> None:
@@ -99,7 +103,7 @@ def test_nothing_is_rendered_for_those_who_only_want_to_hear_of_changes() -> Non
         stream = wall.broadcast.follow("tick")
         return wall.renders, await read(stream)
 
-    assert run(main()) == (0, {"seq": 0})
+    assert run(main()) == (0, {"seq": 0, "over": False})
 
 
 def test_everybody_gets_the_last_update_and_then_the_end() -> None:
@@ -114,7 +118,7 @@ def test_everybody_gets_the_last_update_and_then_the_end() -> None:
         found = [msgspec.json.decode(chunk.split(b"data: ")[1]) for chunk in rest]
         return found, wall.broadcast.spectators.total()
 
-    assert run(main()) == ([{"seq": 1, "regions": {"news": "after 1"}}], 0)
+    assert run(main()) == ([{"seq": 1, "over": False, "regions": {"news": "after 1"}}], 0)
 
 
 def test_a_stream_without_news_says_that_it_is_still_there() -> None:

@@ -9,6 +9,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 import msgspec
 
+from agent_league.season.season import Stage
 from agent_league.web.league_view import LeagueView
 
 Regions: TypeAlias = Mapping[str, str]
@@ -128,12 +129,13 @@ class Broadcast:
         regions = self._render() if self.spectators["regions"] else {}
         changed = {key: html for key, html in regions.items() if self._regions.get(key) != html}
         self._regions = regions
+        state = {"seq": seq, "over": self._view.season.stage is Stage.COMPLETED}
         self._update = Update(
             number,
             seq,
-            _encode(seq, {"seq": seq, "regions": regions}),
-            _encode(seq, {"seq": seq, "regions": changed}),
-            _encode(seq, {"seq": seq}),
+            _encode(seq, state | {"regions": regions}),
+            _encode(seq, state | {"regions": changed}),
+            _encode(seq, state),
         )
         self._wake()
 

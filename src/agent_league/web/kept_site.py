@@ -152,4 +152,5 @@ _FRAME: dict[str, Any] = {
     "is_followed": False,
     "is_static": False,
     "follows": False,
+    "seq": 0,
 }

@@ -21,7 +21,7 @@ Data: TypeAlias = dict[str, Any]
 LATEST = 60
 """How many of the latest events a view remembers."""
 FORM_LENGTH = 5
-_SECRETS = frozenset({"token_hash", "ticket_hash", "seed", "expires", "proven"})
+_SECRETS = frozenset({"token_hash", "ticket_hash", "seed", "expires", "proven", "nonce"})
 _WHO = frozenset({"display_name", "endpoint", "model", "version"})
 """What could tell who wrote an agent."""
 

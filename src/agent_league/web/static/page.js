@@ -41,14 +41,18 @@
   }
 
   // Reads this page again, and keeps what is open and where the reader is.
-  let isReading = false;
-  async function readAgain() {
+  const PAUSE = 2000;
+  let isReading = false, wanted = 0;
+  async function readAgain(seq) {
+    wanted = Math.max(wanted, seq);
     if (isReading) return;
     isReading = true;
+    let shown = 0;
     try {
       const answer = await fetch(location.href, { headers: { accept: "text/html" } });
       const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
       const here = document.getElementById("content"), there = fresh.getElementById("content");
+      shown = Number(fresh.body.dataset.seq);
       if (!answer.ok || !there || here.contains(document.activeElement?.closest("form"))) return;
       const open = [...here.querySelectorAll("details[open][id]")].map((one) => one.id);
       const places = [...here.querySelectorAll(".scroll")].map((one) => [one.scrollLeft, one.scrollTop]);
@@ -56,12 +60,13 @@
       if (here.innerHTML !== there.innerHTML) {
         const focus = document.activeElement?.getAttribute?.("href");
         here.replaceChildren(...there.childNodes);
+        document.body.dataset.seq = shown;
         here.querySelectorAll(".scroll").forEach((one, i) => places[i] && one.scrollTo(...places[i]));
         if (focus) here.querySelector(`[href="${CSS.escape(focus)}"]`)?.focus({ preventScroll: true });
         offerSteps();
       }
     } catch { /* the stream says that the league cannot be reached */ } finally {
-      setTimeout(() => { isReading = false; }, 2000);
+      setTimeout(() => { isReading = false; if (shown < wanted) readAgain(wanted); }, PAUSE);
     }
   }
 
@@ -69,7 +74,7 @@
     const body = document.body, sign = document.getElementById("connection");
     if (!body.dataset.stream || (!("live" in body.dataset) && !("follows" in body.dataset))) return;
     const isLive = "live" in body.dataset;
-    let stream = null, last = null, latestAt = Date.now();
+    let isOver = false, stream = null, latestAt = Date.now();
     const show = (text, state) => { if (sign.textContent !== text) { sign.textContent = text; sign.className = state; } };
     const take = (event) => {
       const news = JSON.parse(event.data);
@@ -80,20 +85,23 @@
           const element = document.getElementById(id);
           if (element) update(element, html);
         }
-      } else if (last !== null && last !== news.seq) {
-        readAgain();
+      } else if (news.seq > Number(body.dataset.seq)) {
+        readAgain(news.seq);
       }
-      last = news.seq;
+      if (news.over) {  // nothing more will come
+        isOver = true;
+        close();
+        show("over", "");
+      }
     };
     const open = () => {
-      if (stream) return;
+      if (stream || isOver) return;
       stream = new EventSource(body.dataset.stream + (isLive ? "?live" : ""));
       stream.onopen = () => show("live", "live");
       stream.onmessage = take;
       stream.onerror = () => {
         const age = Math.round((Date.now() - latestAt) / 1000);
-        const isOver = document.querySelector(".podium");
-        show(isOver ? "over" : `reconnecting… (${age} s old)`, isOver ? "" : "lost");
+        show(`reconnecting… (${age} s old)`, "lost");
         if (stream.readyState === EventSource.CLOSED) { stream = null; setTimeout(open, 2000); }
       };
     };

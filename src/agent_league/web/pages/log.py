@@ -1,0 +1,67 @@
+"""What happened, event by event: searched, followed, and read by other programs."""
+
+import msgspec
+
+from agent_league.store.codec import KINDS
+from agent_league.web.league_view import Data, LeagueView
+from agent_league.web.page import Arguments, Page
+
+SEARCHED = 5000
+"""How many of the latest events are searched; `league log --grep` searches all."""
+SHOWN = 200
+BATCH = 1000
+
+
+async def load(view: LeagueView, arguments: Arguments) -> Data:
+    followed = await _read_after(view, arguments["after"]) if "after" in arguments else {}
+    words, kind = arguments.get("q", "")[:100], arguments.get("kind", "")
+    lines = [
+        line
+        for line in ([] if followed else await _read_latest(view))
+        if _fits(line, words.casefold(), kind, arguments.get("agent", ""))
+    ]
+    return {
+        **followed,
+        "q": words,
+        "kind": kind if kind in KINDS else "",
+        "agent": arguments.get("agent", "")[:20],
+        "kinds": sorted(KINDS),
+        "found": len(lines),
+        "searched": min(view.seq, SEARCHED),
+        "lines": lines[: -SHOWN - 1 : -1],
+    }
+
+
+async def _read_after(view: LeagueView, after: str) -> Data:
+    """Return the events after a number, in order, for a program that follows the league."""
+    start = int(after) if after.isdecimal() and len(after) < 16 else 0  # noqa: PLR2004 - no number has more digits
+    stored = await view.records.read_log(start, BATCH)
+    events = [{"seq": one.seq, **view.publish(one.event)} for one in stored]
+    return {"events": events, "seq": view.seq}
+
+
+async def _read_latest(view: LeagueView) -> list[Data]:
+    found: list[Data] = []
+    first = max(0, view.seq - SEARCHED)
+    while stored := await view.records.read_log(first, BATCH):
+        found += [_describe(view, one.seq, one.event) for one in stored]
+        first = stored[-1].seq
+    if found:
+        return found
+    return [_describe(view, seq, event) for seq, event in view.latest]  # nothing is kept
+
+
+def _describe(view: LeagueView, seq: int, event: object) -> Data:
+    fields = view.publish(event)  # type: ignore[arg-type]  # an event of any kind
+    at, kind = fields.pop("at"), fields.pop("event")
+    return {"seq": seq, "at": at, "kind": kind, "text": msgspec.json.encode(fields).decode()}
+
+
+def _fits(line: Data, words: str, kind: str, agent: str) -> bool:
+    if kind in KINDS and line["kind"] != kind:
+        return False
+    text = f"{line['kind']} {line['text']}"
+    return words in text.casefold() and (not agent or f'"{agent}"' in text)
+
+
+page = Page("/log", "log.html", "Log", load, menu=(5, "Log"))
