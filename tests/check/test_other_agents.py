@@ -1,6 +1,7 @@
 """What a check says of agents that speak in other ways: one true cause, and the rest judged."""
 
 import asyncio
+import dataclasses
 import json
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -14,6 +15,7 @@ from agent_league.check.sessions.roles import UnknownRoleError
 from agent_league.http.client import HttpClient
 from agent_league.http.exchange import Answer
 from agent_league.http.server import HttpServer
+from agent_league.http.site import Site
 from agent_league.protocol import Patience, Role
 from agent_league.running.serve import LOOPBACK, bind, url_of
 from check.crooked_manager import PlainManager
@@ -34,10 +36,11 @@ HASTY = Patience(join=1.5, move=1.5, game_over=1.5, generic=1.5)
 Respond = Callable[[bytes], Awaitable[Answer]]
 
 
-def report_on(agent: Respond, role: Role | None = None, **options: Any) -> Report:
+def report_on(agent: Respond | Site, role: Role | None = None, **options: Any) -> Report:
     async def main() -> Report:
         sock = bind(LOOPBACK, 0)
-        server = await HttpServer.start(hosted(agent), sock)
+        site = agent if isinstance(agent, Site) else hosted(agent)
+        server = await HttpServer.start(site, sock)
         try:
             order = CheckOptions(url_of(sock), role, games=3, patience=HASTY, **options)
             return await run_check(order, lambda doing: None)
@@ -123,6 +126,23 @@ def test_an_agent_that_refuses_everything_alike_has_no_role(reply: dict[str, Any
 
     with pytest.raises(UnknownRoleError):
         report_on(refuse_all)
+
+
+def test_a_league_whose_page_says_what_it_is_gets_no_registration() -> None:
+    bodies: list[bytes] = []
+
+    async def accept_registrations(body: bytes) -> Answer:
+        bodies.append(body)
+        accepted = {"message_type": "LEAGUE_REGISTER_RESPONSE", "status": "ACCEPTED"}
+        unknown = {"status": "error", "message": "Unknown message type"}
+        return Answer(200, json.dumps(accepted if b"_REGISTER_" in body else unknown).encode())
+
+    site = dataclasses.replace(
+        hosted(accept_registrations),
+        find_page=lambda path: {"agent": "League Manager"} if path == "/health" else None,
+    )
+    assert report_on(site).role is Role.LEAGUE
+    assert not [body for body in bodies if b"_REGISTER_" in body]
 
 
 def test_an_answer_of_404_in_a_frame_is_an_answer() -> None:

@@ -5,7 +5,7 @@ the role, or that a message of the role is refused otherwise than an invented on
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 import msgspec
@@ -60,8 +60,9 @@ async def find_role(wire: HttpClient, client: ProbeClient, messages: CheckMessag
     """Return the role of the agent, or raise `UnknownRoleError`."""
     role = await fetch_role(wire, client.url, client.patience.generic)
     role = role or _find_by_tools(await client.fetch_tools())
-    role = role or await _find_by_asking(client, messages)
+    role = role or await _find_by_asking(client, _make_probes(messages))
     role = role or await _find_by_pages(wire, client)
+    role = role or await _find_by_asking(client, [EMPTY_REGISTRATION])
     if role is not None:
         return role
     first = await client.send(encode_call(INVENTED.lower(), {}, 1))
@@ -76,10 +77,10 @@ def _find_by_tools(tools: object) -> Role | None:
     return next((role for role, names in TOOLS.items() if any(n in text for n in names)), None)
 
 
-async def _find_by_asking(client: ProbeClient, messages: CheckMessages) -> Role | None:
+async def _find_by_asking(client: ProbeClient, probes: Iterable[Probe]) -> Role | None:
     """Return the role whose messages the agent knows, as far as its answers show one."""
     suspects: list[Role] = []
-    for probe in _make_probes(messages):
+    for probe in probes:
         for frame in (FRAMES[0], FRAMES[1], FRAMES[-1]):
             body = Form(frame).encode(probe.message, (), 1) or b""
             exchange = await client.send(body)
@@ -125,8 +126,10 @@ def _make_probes(messages: CheckMessages) -> Iterator[Probe]:
         order = {"message_type": kind, "league_id": LEAGUE_ID, "game_type": GAME}
         yield Probe(Role.REFEREE, {**league, **order})
     yield Probe(Role.REFEREE, {**player, "message_type": ACK})
-    # Nobody can be registered by this: it says neither who nor where.
-    yield Probe(Role.LEAGUE, {"message_type": "LEAGUE_REGISTER_REQUEST"})
+
+
+EMPTY_REGISTRATION = Probe(Role.LEAGUE, {"message_type": "LEAGUE_REGISTER_REQUEST"})
+"""It says neither who nor where, so it is no registration; but some leagues take even this one."""
 
 
 async def _find_by_pages(wire: HttpClient, client: ProbeClient) -> Role | None:
