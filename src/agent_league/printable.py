@@ -1,6 +1,8 @@
-"""Text of third parties, as it may reach a terminal or a log."""
+"""Text of third parties, as it may reach a terminal, a log or a spreadsheet."""
 
+import json
 import re
+from typing import Any
 
 CONTROL_CHARACTERS = "\x00-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff"
 """Ranges for a pattern: what controls a terminal, changes the direction of writing, or hides."""
@@ -18,3 +20,16 @@ def make_printable(text: str, *, keep: str = "") -> str:
         return found[0] if found[0] in keep else f"\\u{ord(found[0]):04x}"
 
     return _HIDDEN.sub(escape, text)
+
+
+FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+"""The first characters of a cell that a spreadsheet would compute."""
+
+
+def format_cell(value: Any) -> str:
+    """Return *value* as a cell; text that a spreadsheet would take for a formula is quoted."""
+    if value is None:
+        return ""
+    if not isinstance(value, str):
+        return json.dumps(value)
+    return f"'{value}" if value.startswith(FORMULA_STARTS) else value

@@ -1,11 +1,13 @@
 """Every page, in a real browser: accessible, narrow, without scripts, with nothing from elsewhere."""
 
+from pathlib import Path
+
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from agent_league.web.page import PAGES
 from browser.conftest import Watch
-from browser.leagues import find_violations
+from browser.leagues import find_violations, league_process
 from web.played import HOSTILE
 
 VARIABLES = {"match_id": "R1M1", "agent_id": "P01", "referee_id": "REF01"}
@@ -124,3 +126,19 @@ def test_a_wall_shows_the_table_and_no_menu(page: Page, watch: Watch, large: str
     page.goto(f"{large}/?wall")
     expect(page.locator("#table tr")).to_have_count(30)
     expect(page.locator("header nav")).to_be_hidden()
+
+
+def test_a_report_opens_from_the_disk(page: Page, tmp_path: Path) -> None:
+    watch = Watch(page)
+    play = ("play", "--seed", "5", "--port-base", "0")
+    for command in (play, ("report", "--out", "out")):
+        with league_process(*command, cwd=tmp_path) as process:
+            assert process.wait() == 0
+    page.goto((tmp_path / "out" / "index.html").as_uri())
+    expect(page.locator("#table tr")).to_have_count(4)
+    page.locator("#news a.match").first.click()
+    expect(page.locator("h1")).to_contain_text("Match R")
+    page.locator(".result .who").first.click()
+    expect(page.locator(".scores")).to_be_visible()
+    assert watch.errors == []
+    assert [one for one in watch.requests if not one.startswith("file:")] == []

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from agent_league.cli.console import format_cell
+from agent_league.printable import format_cell
 from cli.league_command import document, league, line_with, running
 
 FIRST = "league_2025_even_odd"

@@ -13,7 +13,7 @@ from agent_league.protocol.registration import PlayerMeta
 from agent_league.store.sqlite import SqliteStore
 from agent_league.vocabulary import Json
 from agent_league.web.kept_site import KeptSite
-from end_to_end.http_league import HASTY, HttpLeague
+from end_to_end.http_league import HttpLeague
 
 T = TypeVar("T")
 HTML = ((b"accept", b"text/html,application/xhtml+xml"),)
@@ -30,7 +30,7 @@ def play_league(path: Path, names: Sequence[str] = HOSTILE) -> None:
     """Play a league whose players have *names*, and keep it in a store at *path*."""
 
     async def main() -> None:
-        league = HttpLeague(patience=HASTY, awaited_players=len(names))
+        league = HttpLeague(awaited_players=len(names))
         league.store = SqliteStore(path)
         async with league:
             await league.add_referee()

@@ -9,7 +9,7 @@ from agent_league.season.season import Stage
 from agent_league.store.events import MatchAssigned
 from agent_league.vocabulary import Json
 from agent_league.web.live_site import LiveSite
-from end_to_end.http_league import HASTY, HttpLeague
+from end_to_end.http_league import HttpLeague
 from serving.callers import sent
 from web.played import add_player
 
@@ -33,7 +33,7 @@ async def read_json(league: HttpLeague, path: str) -> Json:
 
 def test_a_league_is_shown_from_registration_to_its_end() -> None:
     async def main() -> None:
-        async with HttpLeague(patience=HASTY, awaited_players=3) as league:
+        async with HttpLeague(awaited_players=3) as league:
             show_live(league)
             root = league.url.removesuffix("/mcp")
             await league.add_referee()
@@ -56,7 +56,7 @@ def test_a_league_is_shown_from_registration_to_its_end() -> None:
 
 def test_a_program_still_gets_what_the_agent_says_about_itself() -> None:
     async def main() -> None:
-        async with HttpLeague(patience=HASTY) as league:
+        async with HttpLeague() as league:
             show_live(league)
             about = await read_json(league, "/")
             assert (about["agent"], about["stage"]) == ("league_manager", "REGISTRATION")
@@ -66,7 +66,7 @@ def test_a_program_still_gets_what_the_agent_says_about_itself() -> None:
 
 def test_no_move_is_shown_before_its_match_is_over() -> None:
     async def main() -> None:
-        async with HttpLeague(patience=HASTY, awaited_players=2) as league:
+        async with HttpLeague(awaited_players=2) as league:
             show_live(league)
             seen: list[Json] = []
 

@@ -25,7 +25,8 @@ from agent_league.running.errors import UsageError
 from agent_league.running.event_loop import run
 from agent_league.running.folder import SHARED, Folder
 from agent_league.season import answers
-from agent_league.season.season import VOIDED, Season
+from agent_league.season.match_rows import MATCH_COLUMNS, make_match_row
+from agent_league.season.season import Season
 from agent_league.season.settings import LeagueSettings
 from agent_league.store import Event
 from agent_league.store.events import (
@@ -41,11 +42,6 @@ from agent_league.store.store import LeagueRow, Store
 POLL_SECONDS = 0.5
 """Seconds between two looks for new events."""
 Format = Literal["files", "json", "csv", "jsonl"]
-CSV_COLUMNS = (
-    *("match_id", "round_id", "player_A_id", "player_A", "player_B_id", "player_B"),
-    *("choice_A", "choice_B", "drawn_number", "winner_id", "winner", "status", "termination"),
-    *("void_reason", "referee_id", "started_at", "ended_at"),
-)
 ENVELOPE = {"protocol", "message_type", "sender", "timestamp", "conversation_id", "auth_token"}
 
 
@@ -189,26 +185,11 @@ def _build_document(folder: Folder, row: LeagueRow) -> dict[str, Any]:
 def _print_matches(folder: Folder, row: LeagueRow) -> None:
     season = folder.load_season(row.league_id, whole=True)
     rows = [
-        _make_row(season, season.results[one]) for one in season.matches if one in season.results
+        make_match_row(season, season.results[one])
+        for one in season.matches
+        if one in season.results
     ]
-    print_csv(CSV_COLUMNS, rows, "\r\n")
-
-
-def _make_row(season: Season, ended: MatchEnded) -> dict[str, Any]:
-    """Return a match as one row of plain cells."""
-    first, second = ended.players
-    choices, assigned = ended.details.get("choices"), season.assignments.get(ended.match_id)
-    moves = choices if isinstance(choices, dict) else {}
-    names = {player: season.roster[player].display_name for player in ended.players}
-    cells = (
-        *(ended.match_id, ended.round_id, first, names[first], second, names[second]),
-        *(moves.get(first), moves.get(second), ended.details.get("drawn_number")),
-        *(ended.winner, names.get(ended.winner or "")),
-        VOIDED if ended.match_id in season.voided else ended.status,
-        *(ended.termination, season.voided.get(ended.match_id)),
-        *(ended.referee_id, assigned.at if assigned else None, ended.at),
-    )
-    return dict(zip(CSV_COLUMNS, cells, strict=True))
+    print_csv(MATCH_COLUMNS, rows, "\r\n")
 
 
 def _print_jsonl(folder: Folder, row: LeagueRow) -> None:

@@ -17,6 +17,7 @@ GROUPS: Mapping[str, Mapping[str, str]] = {
         "replay": "Show a match message by message.",
         "log": "Show what happened in a league, event by event.",
         "export": "Write the files of a league again, or print it as one document.",
+        "report": "Write the pages of a league as files to keep, with a poster.",
         "grade": "Print the grades of a league as CSV.",
     },
     "Write an agent": {
@@ -62,6 +63,7 @@ COMMANDS = {name: line for commands in GROUPS.values() for name, line in command
 _MODULES = {
     "play": ("play", "resume"),
     "archive": ("replay", "log", "export", "grade"),
+    "keep": ("report",),
     "start": ("init", "start", "manager"),
     "agents": ("referee", "player"),
     "lab": ("lab", "compare"),
@@ -82,7 +84,8 @@ ALIASES = {"go-on": ("unpause",)}
 
 ARGUMENTS: Mapping[str, str] = {
     **dict.fromkeys(
-        ("resume", "status", "standings", "schedule", "log", "export", "grade"), "[LEAGUE]"
+        ("resume", "status", "standings", "schedule", "log", "export", "report", "grade"),
+        "[LEAGUE]",
     ),
     **dict.fromkeys(("referee", "player", "begin", "pause", "go-on", "mcp-bridge"), "[LEAGUE]"),
     **dict.fromkeys(("start", "manager", "init"), "[LEAGUE_ID]"),
@@ -117,6 +120,7 @@ EXAMPLES: Mapping[str, Sequence[str]] = {
     "replay": ("league replay R1M1", "league replay R1M1 league_2025_even_odd"),
     "log": ("league log --follow", "league log --grep disqualified"),
     "export": ("league export --format csv > matches.csv",),
+    "report": ("league report --open", "league report autumn_cup --out autumn"),
     "grade": ("league grade > grades.csv",),
     "new": ("league new player ada", "league new player ada --lang js"),
     "lab": (

@@ -12,12 +12,10 @@ from rich.table import Table
 from rich.text import Text
 
 from agent_league.cli.program import localise
-from agent_league.printable import make_printable
+from agent_league.printable import format_cell, make_printable
 
 SCHEMA_VERSION = 1
 Key = TypeVar("Key")
-FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
-"""The first characters of a cell that a spreadsheet would compute."""
 
 
 class _PipeConsole(Console):
@@ -103,12 +101,3 @@ def print_csv(columns: Sequence[str], rows: Iterable[Mapping[str, Any]], line_en
     writer = csv.DictWriter(sys.stdout, columns, lineterminator=line_end)
     writer.writeheader()
     writer.writerows({key: format_cell(value) for key, value in row.items()} for row in rows)
-
-
-def format_cell(value: Any) -> str:
-    """Return *value* as a cell; text that a spreadsheet would take for a formula is quoted."""
-    if value is None:
-        return ""
-    if not isinstance(value, str):
-        return json.dumps(value)
-    return f"'{value}" if value.startswith(FORMULA_STARTS) else value

@@ -12,8 +12,10 @@ from agent_league.season.settings import LeagueSettings
 
 
 def list_steps_after_play(spec: LeagueSpec, folder: Folder) -> Mapping[str, str]:
+    look = {f"league web --open{make_flags(folder)}": "see every match, message by message"}
     return {
         make_repeat_command(spec, folder): "play exactly this league again",
+        **({} if folder.is_in_memory else look),
         "league new strategy mine": "write a strategy of your own",
         "league start --players 4": "wait for agents that others wrote",
     }

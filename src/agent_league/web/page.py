@@ -1,7 +1,9 @@
 """What a page is. The pages themselves are in `pages/`, one module each."""
 
-from collections.abc import Awaitable, Callable, Mapping
+import math
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import TypeAlias
 
 from agent_league.catalogue import Catalogue
@@ -35,3 +37,9 @@ class Page:
 
 
 PAGES: Catalogue[Page] = Catalogue("agent_league.web.pages", attribute="page")
+
+
+@cache
+def list_pages() -> Sequence[Page]:
+    """Return all pages in the order of the menu; those that are not in it come last."""
+    return sorted(PAGES.values(), key=lambda page: page.menu or (math.inf, page.path))

@@ -12,7 +12,7 @@ from agent_league.http.exchange import Answer, PageAnswer, PageRequest, Streamed
 from agent_league.offer import compile_address
 from agent_league.web.broadcast import Broadcast, Regions
 from agent_league.web.league_view import Data, LeagueView
-from agent_league.web.page import PAGES, Page
+from agent_league.web.page import Page, list_pages
 from agent_league.web.pages.live import describe_live
 from agent_league.web.rendering import hash_asset, read_asset, render
 
@@ -67,7 +67,7 @@ class LeagueSite:
         self._catch_up = catch_up
         self.broadcast = Broadcast(view, self._render_regions, catch_up)
         self._kept: dict[tuple[str, bytes, bool], _Kept] = {}
-        paths = [(path, one) for one in PAGES.values() for path in (one.path, *one.aliases)]
+        paths = [(path, one) for one in list_pages() for path in (one.path, *one.aliases)]
         self._pages = [(compile_address(path), one) for path, one in paths]
 
     def show(self, request: PageRequest) -> PageAnswer | None:
@@ -165,11 +165,7 @@ def _is_told_by_agent(path: str) -> bool:
 def make_context(view: LeagueView, title: str, path: str) -> dict[str, Any]:
     """Return what the frame around every page needs."""
     season = view.season
-    menu = sorted(
-        (one.menu, one.path)
-        for one in PAGES.values()
-        if one.menu is not None and (view.is_live or not one.only_live)
-    )
+    shown = [one for one in list_pages() if view.is_live or not one.only_live]
     return {
         "title": title,
         "path": path,
@@ -178,7 +174,7 @@ def make_context(view: LeagueView, title: str, path: str) -> dict[str, Any]:
         "stage": season.stage,
         "paused": season.paused,
         "announcement": season.announcement and season.announcement.text,
-        "menu": [(name, where) for (_, name), where in menu],
+        "menu": [(one.menu[1], one.path) for one in shown if one.menu is not None],
         "is_followed": view.is_followed,
         "is_static": False,
         "seq": view.seq,

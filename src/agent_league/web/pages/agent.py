@@ -2,17 +2,18 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from agent_league.protocol import Role
 from agent_league.protocol.requirements.rules import RULES
 from agent_league.protocol.results import Termination
 from agent_league.season.roster import Entry
 from agent_league.store.events import MatchEnded
+from agent_league.vocabulary import PlayerId
 from agent_league.web.exchanges import find_percentile, list_latencies
 from agent_league.web.league_view import Data, LeagueView, MatchLine, list_matches
 from agent_league.web.page import Arguments, Page
 from agent_league.web.pages.live import list_standings
-from agent_league.web.records import Entry as Line
 from agent_league.web.records import read_results
 
 MOST_TRANSCRIPTS = 400
@@ -28,34 +29,41 @@ async def load(view: LeagueView, arguments: Arguments) -> Data | None:
     ids = [one.match.match_id for one in lines if one.status != "SCHEDULED"]
     results = await read_results(view.season, view.records, ids)
     transcripts = await view.records.read_transcripts(ids[-MOST_TRANSCRIPTS:])
-    return describe_player(view, entry, lines, results, transcripts)
-
-
-def describe_player(
-    view: LeagueView,
-    entry: Entry,
-    lines: Sequence[MatchLine],
-    results: Mapping[str, MatchEnded],
-    transcripts: Mapping[str, Sequence[Line]],
-) -> Data:
-    """Return everything that the page of a player shows."""
-    season, player = view.season, entry.agent_id
+    patience = view.season.settings.patience_in(guests=entry.guest)
+    times = list_latencies(transcripts.values(), f"player:{player}", patience)
     row = next((one for one in list_standings(view) if one["id"] == player), None)
-    patience = season.settings.patience_in(guests=entry.guest)
-    times = sorted(list_latencies(transcripts.values(), f"player:{player}", patience))
+    return describe_player(view, entry, Played(row, lines, results, times))
+
+
+class Played(NamedTuple):
+    """What is known of the matches of one player."""
+
+    row: Data | None
+    """Its row of the table."""
+    lines: Sequence[MatchLine]
+    results: Mapping[str, MatchEnded]
+    times: Sequence[float]
+    """How many milliseconds each of its answers took."""
+
+
+def describe_player(view: LeagueView, entry: Entry, played: Played) -> Data:
+    """Return everything that the page of a player shows."""
+    player, results = entry.agent_id, played.results
+    patience = view.season.settings.patience_in(guests=entry.guest)
+    times = sorted(played.times)
     return {
         **describe_entry(view, entry),
-        "row": row,
+        "row": played.row,
         "choices": _count_choices(player, results),
         "latency": {**summarise_times(times), "limit_ms": patience.move * 1000, "times": times},
         "timeouts": sum(
-            ended.forfeits.get(player) == Termination.TIMEOUT  # type: ignore[call-overload]  # a PlayerId is a string
+            ended.forfeits.get(PlayerId(player)) == Termination.TIMEOUT
             for ended in results.values()
         ),
         "technical_losses": sum(player in ended.technical_losses for ended in results.values()),
         "deviations": list_deviations(view, player),
-        "rivals": _list_rivals(view, player, lines),
-        "matches": [_describe_line(view, player, one, results) for one in reversed(lines)],
+        "rivals": _list_rivals(view, player, played.lines),
+        "matches": [_describe_line(view, player, one, results) for one in reversed(played.lines)],
     }
 
 

@@ -8,6 +8,7 @@ from agent_league.protocol.requirements.rules import RULES
 from agent_league.season import answers
 from agent_league.store import events
 from agent_league.store.events import Event, MatchAssigned, MatchEnded, ViolationNoted
+from agent_league.vocabulary import PlayerId
 from agent_league.web.drawing.sequence import LEAGUE
 from agent_league.web.exchanges import Exchange, format_raw, make_curl, read_exchanges
 from agent_league.web.league_view import Data, LeagueView, MatchLine, find_match
@@ -78,7 +79,7 @@ def _describe_side(
         "name": view.name(player),
         "mark": line.mark_for(player),
         "choice": choice,
-        "forfeit": ended.forfeits.get(player) if ended else None,  # type: ignore[call-overload]  # a PlayerId is a string
+        "forfeit": ended.forfeits.get(PlayerId(player)) if ended else None,
     }
 
 
