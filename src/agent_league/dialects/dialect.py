@@ -3,6 +3,7 @@
 Nothing outside this package knows a dialect by more than this interface and its name.
 """
 
+import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple, Protocol
@@ -11,7 +12,7 @@ import msgspec
 from msgspec import Raw, Struct
 
 from agent_league.clock import Clock
-from agent_league.http.exchange import Wire
+from agent_league.http.exchange import Answer, Wire
 from agent_league.protocol import Message, ProtocolError, Request
 from agent_league.protocol.deviations import NO_LEDGER, Deviation, Ledger
 from agent_league.protocol.error_messages import LeagueErrorMessage
@@ -30,6 +31,19 @@ class Outgoing(Struct, frozen=True):
     body: bytes
     get_extras: Callable[[], Mapping[str, Any]] | None = None
     """What other dialects say with this message, and league.v2 elsewhere or not at all."""
+
+
+class StartedCall(Struct):
+    """A message that was sent as the protocol writes it, and whose answer is awaited."""
+
+    outgoing: Outgoing
+    number: int
+    """The id of the call."""
+    answer: "asyncio.Future[Answer]"
+    ends: float
+    """When the time of the peer is over, on our own clock."""
+    record: bytes = b""
+    """What was written down about it."""
 
 
 class NothingSent(bytes):
@@ -69,6 +83,18 @@ class PeerSession:
 
         Deviations go into the *ledger*.
         """
+        raise NotImplementedError
+
+    def start(self, outgoing: Outgoing, within: float) -> StartedCall | None:
+        """Send *outgoing* now, without a task; None if only `send` can do that for this peer."""
+        return None
+
+    def read_started(self, started: StartedCall) -> Raw | None:
+        """Return the result of a call that was answered as the protocol asks; else None."""
+        return None
+
+    async def finish(self, started: StartedCall, ledger: Ledger) -> bytes | Raw:
+        """Return the result of a call that was started, as `send` does."""
         raise NotImplementedError
 
     def interpret_reply(

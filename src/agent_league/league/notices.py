@@ -11,7 +11,8 @@ from msgspec import convert
 from msgspec.structs import replace
 
 from agent_league.agent import log
-from agent_league.dialects.dialect import Outgoing, encode_message
+from agent_league.dialects.dialect import Outgoing, StartedCall, encode_message
+from agent_league.http.exchange import Answer
 from agent_league.league.context import Context
 from agent_league.league.discipline import Discipline
 from agent_league.league.liveness import Liveness
@@ -152,7 +153,7 @@ class Broadcaster:
     """
 
     def __init__(self, context: Context, liveness: Liveness, discipline: Discipline) -> None:
-        self._line = context.line
+        self._line, self._spawn = context.line, context.spawn
         self._roster = context.season.roster
         self._league_id = context.season.settings.league_id
         self._liveness = liveness
@@ -203,19 +204,50 @@ class Broadcaster:
         for outbox in self._outboxes.values():
             outbox.close()
 
-    async def _send(self, agent_id: str, outgoing: Outgoing) -> None:
+    def _send(self, agent_id: str, outgoing: Outgoing, left: "asyncio.Future[None]") -> None:
+        """Send a notice; set *left* when the agent has taken it, or will not."""
         entry = self._roster[agent_id]
-        if entry.state in AWAY:  # it may listen all the same; if not, that has no consequences
-            with suppress(NoAnswerError):
-                await self._line(entry).send(self._sign(entry, outgoing))
-            return
+        started = None
+        if entry.state not in AWAY:
+            started = self._line(entry).start(self._sign(entry, outgoing))
+        if started is None:
+            self._spawn(self._send_in_task(entry, outgoing, left))
+        else:
+            finish = partial(self._finish, entry, outgoing, left, started)
+            started.answer.add_done_callback(finish)
+
+    def _finish(
+        self,
+        entry: Entry,
+        outgoing: Outgoing,
+        left: "asyncio.Future[None]",
+        started: StartedCall,
+        answer: "asyncio.Future[Answer]",
+    ) -> None:
+        if self._line(entry).is_taken(started):
+            left.set_result(None)
+        else:
+            self._spawn(self._send_in_task(entry, outgoing, left, started))
+
+    async def _send_in_task(
+        self,
+        entry: Entry,
+        outgoing: Outgoing,
+        left: "asyncio.Future[None]",
+        started: StartedCall | None = None,
+    ) -> None:
         ledger = self._discipline.open_ledger(entry)
         try:
-            await self._deliver(entry, outgoing, ledger)
+            if entry.state in AWAY:  # it may listen all the same; if not, that has no consequences
+                await self._line(entry).send(self._sign(entry, outgoing), started=started)
+            else:
+                await self._deliver(entry, outgoing, ledger, started)
         except NoAnswerError as error:
-            self._complain(entry, outgoing.kind, error)
-            self._liveness.note_untaken_notice(entry)
+            if entry.state not in AWAY:
+                self._complain(entry, outgoing.kind, error)
+                self._liveness.note_untaken_notice(entry)
         finally:
+            left.set_result(None)
             if ledger.deviations:
                 self._discipline.note(entry.agent_id, ledger.deviations.values())
 
@@ -225,10 +257,13 @@ class Broadcaster:
             return sign_notice(outgoing, self._league_id, entry.keys)
         return outgoing
 
-    async def _deliver(self, entry: Entry, outgoing: Outgoing, ledger: Ledger) -> None:
+    async def _deliver(
+        self, entry: Entry, outgoing: Outgoing, ledger: Ledger, started: StartedCall | None
+    ) -> None:
         """Send a notice, and once more with a token if the agent asks for one."""
+        signed = started.outgoing if started else self._sign(entry, outgoing)
         try:
-            await self._line(entry).send(self._sign(entry, outgoing), ledger=ledger)
+            await self._line(entry).send(signed, ledger=ledger, started=started)
         except RefusedError as error:
             if not error.wants_token or entry.agent_id in self._wants_token:
                 raise

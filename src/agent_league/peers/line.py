@@ -10,7 +10,14 @@ from msgspec import Raw
 from agent_league.clock import Clock
 from agent_league.dialects import DIALECTS, OTHER_WAYS
 from agent_league.dialects.detection import detect_dialect
-from agent_league.dialects.dialect import NothingSent, Outgoing, Peer, PeerSession, encode_message
+from agent_league.dialects.dialect import (
+    NothingSent,
+    Outgoing,
+    Peer,
+    PeerSession,
+    StartedCall,
+    encode_message,
+)
 from agent_league.http.exchange import Answer, HttpRequest, Response, Wire
 from agent_league.own_time import own_time
 from agent_league.peers.held import HeldReplies
@@ -123,12 +130,23 @@ class Line:
         within: float | None = None,
         observer: LineObserver | None = None,
         ledger: Ledger = NO_LEDGER,
+        started: StartedCall | None = None,
     ) -> bytes | Raw:
-        """Send *outgoing* and return the result, in the peer's own dialect."""
-        entry = observer.record_sent(outgoing.body) if observer is not None else b""
+        """Send *outgoing* and return the result, in the peer's own dialect.
+
+        If it was *started*, go on from there.
+        """
+        if started is not None:
+            record = started.record
+        else:
+            record = observer.record_sent(outgoing.body) if observer is not None else b""
         try:
-            wait = within if within is not None else self._wait(outgoing.kind, None)
-            result = await self.session.send(outgoing, wait, ledger)
+            wait = self._wait(outgoing.kind, within)
+            started = started or self.session.start(outgoing, wait)
+            if started is not None:
+                result = await self.session.finish(started, ledger)
+            else:
+                result = await self.session.send(outgoing, wait, ledger)
         except NoAnswerError as error:
             self._record_failure(error, observer)
             raise
@@ -136,15 +154,42 @@ class Line:
             nonsense = _make_nonsense_error(error)
             self._record_failure(nonsense, observer)
             raise nonsense from error
+        self._record_result(result, observer, record)
+        return result
+
+    def start(
+        self,
+        outgoing: Outgoing,
+        within: float | None = None,
+        observer: LineObserver | None = None,
+    ) -> StartedCall | None:
+        """Send *outgoing* now, without a task; None if only `send` can do that for this peer.
+
+        Whoever starts a call asks `is_taken` when its answer has come.
+        """
+        started = self.session.start(outgoing, self._wait(outgoing.kind, within))
+        if started is not None and observer is not None:
+            started.record = observer.record_sent(outgoing.body)
+        return started
+
+    def is_taken(self, started: StartedCall, observer: LineObserver | None = None) -> bool:
+        """Whether the answer to a started call is as it must be; if not, `send` goes on with it."""
+        result = self.session.read_started(started)
+        if result is not None:
+            self._record_result(result, observer, started.record)
+        return result is not None
+
+    def _record_result(
+        self, result: bytes | Raw, observer: LineObserver | None, record: bytes
+    ) -> None:
         self.failures = 0
         if self.on_reply is not None:
             self.on_reply(result)
         if observer is not None:
             if isinstance(result, NothingSent):
-                observer.forget_sent(entry)
+                observer.forget_sent(record)
             else:
                 observer.record_received(result)
-        return result
 
     def _wait(self, kind: type[Message], within: float | None) -> float:
         return within if within is not None else getattr(self._patience, kind.route.wait)

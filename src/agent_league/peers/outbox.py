@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from enum import IntEnum
 from typing import NamedTuple, TypeAlias
 
@@ -24,8 +24,8 @@ class _QueuedMessage(NamedTuple):
     left: "asyncio.Future[None]"
 
 
-Send: TypeAlias = Callable[[Outgoing], Awaitable[None]]
-"""Sends one message and never raises: its owner decides what a failure means."""
+Send: TypeAlias = Callable[[Outgoing, "asyncio.Future[None]"], None]
+"""Sends one message; it sets the future when the message was sent, or cannot be."""
 
 
 class Outbox:
@@ -39,15 +39,18 @@ class Outbox:
         self._limit = limit
         self._queue: OrderedDict[str, _QueuedMessage] = OrderedDict()
         self._numbers = 0
-        self._worker: asyncio.Task[None] | None = None
+        self._is_scheduled = False
+        self._current: asyncio.Future[None] | None = None
+        """Done when the message that is on its way has arrived."""
         self.dropped = 0
 
     def put(
         self, outgoing: Outgoing, urgency: Urgency, replaces: str | None = None
     ) -> "asyncio.Future[None]":
         """Queue a message; the future is done when it was sent, or will not be sent any more."""
+        loop = asyncio.get_running_loop()
         self._numbers += 1
-        key, left = replaces or f"#{self._numbers}", asyncio.get_running_loop().create_future()
+        key, left = replaces or f"#{self._numbers}", loop.create_future()
         if key in self._queue:
             self._queue[key].left.set_result(None)
         self._queue[key] = _QueuedMessage(urgency, outgoing, left)
@@ -56,9 +59,22 @@ class Outbox:
             oldest = next(key for key, item in self._queue.items() if item.urgency == least)
             self._drop(oldest)
             self.dropped += 1
-        if self._worker is None:
-            self._worker = asyncio.get_running_loop().create_task(self._work())
+        if self._current is None and not self._is_scheduled:
+            self._is_scheduled = True  # something more urgent may be put at once
+            loop.call_soon(self._send_next)
         return left
+
+    def _send_next(self) -> None:
+        self._is_scheduled = False
+        if self._queue:
+            message = self._take_most_urgent()
+            self._current = message.left
+            message.left.add_done_callback(self._on_left)
+            self._send(message.outgoing, message.left)
+
+    def _on_left(self, left: "asyncio.Future[None]") -> None:
+        self._current = None
+        self._send_next()
 
     def _take_most_urgent(self) -> _QueuedMessage:
         if len(self._queue) == 1:
@@ -74,22 +90,13 @@ class Outbox:
 
     async def wait_until_empty(self) -> None:
         """Return when nothing waits any more."""
-        while self._worker is not None:
-            await asyncio.shield(self._worker)
+        while waiting := [
+            *filter(None, [self._current]),
+            *(one.left for one in self._queue.values()),
+        ]:
+            await asyncio.wait(waiting)
 
     def close(self) -> None:
+        """Send nothing more; a message that is on its way may still arrive."""
         for key in list(self._queue):
             self._drop(key)
-        if self._worker is not None:
-            self._worker.cancel()
-
-    async def _work(self) -> None:
-        try:
-            while self._queue:
-                message = self._take_most_urgent()
-                try:
-                    await self._send(message.outgoing)
-                finally:
-                    message.left.set_result(None)
-        finally:
-            self._worker = None

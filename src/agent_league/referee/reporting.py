@@ -2,10 +2,11 @@
 
 import asyncio
 from contextlib import suppress
+from functools import partial
 from itertools import count
 from typing import Any
 
-from agent_league.agent import Agent
+from agent_league.agent import Agent, wait_for_all
 from agent_league.member import Member, NotAdmittedError
 from agent_league.peers.retry import compute_delay
 from agent_league.protocol import ErrorCode
@@ -31,18 +32,19 @@ async def announce_result(referee: Agent, match: Match, result: MatchResult) -> 
         notice = GameOver(
             **seat.envelope(), game_type=match.order.game_type, game_result=game_result
         )
-        sending = _send_game_over(referee, match, seat, notice)
-        task, why = referee.spawn(sending), match.forfeits.get(number)
+        told = seat.start_telling(notice, match.order.patience.game_over)
+        told.add_done_callback(partial(_check_game_over, referee, match, seat, notice))
+        why = match.forfeits.get(number)
         if why is None or not why.is_absence:
-            waiting.append(task)
+            waiting.append(told)
     if waiting:
-        await asyncio.wait(waiting, timeout=GAME_OVER_HEAD_START)
+        await wait_for_all(waiting, GAME_OVER_HEAD_START)
 
 
-async def _send_game_over(
-    referee: Agent, match: Match, seat: SeatedPlayer, notice: GameOver
+def _check_game_over(
+    referee: Agent, match: Match, seat: SeatedPlayer, notice: GameOver, told: asyncio.Future[bool]
 ) -> None:
-    if not await seat.tell(notice, match.order.patience.game_over):
+    if not told.cancelled() and not told.result():
         referee.spawn(_resend_game_over(match, seat, notice))
 
 

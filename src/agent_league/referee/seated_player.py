@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import timedelta
+from functools import partial
 from itertools import count
 from random import Random
 from typing import Any, TypeVar
@@ -11,8 +12,9 @@ from typing import Any, TypeVar
 from agent_league.agent import Agent
 from agent_league.chance import commit_to
 from agent_league.clock import format_deadline
-from agent_league.dialects.dialect import Peer
+from agent_league.dialects.dialect import Peer, StartedCall, encode_message
 from agent_league.game import AnyGame, explain_view
+from agent_league.http.exchange import Answer
 from agent_league.member import Member
 from agent_league.own_time import TOLERANCE, own_time
 from agent_league.peers.retry import call_with_retry
@@ -93,6 +95,36 @@ class SeatedPlayer:
         except NoAnswerError:
             return False
         return True
+
+    def start_telling(self, notice: Notice, within: float) -> "asyncio.Future[bool]":
+        """Send *notice* once, now; the future says whether it arrived."""
+        started = self._line.start(encode_message(notice), within, self._witness)
+        if started is None:
+            return self._referee.spawn(self.tell(notice, within))
+        told: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
+        started.answer.add_done_callback(partial(self._finish_telling, started, told))
+        return told
+
+    def _finish_telling(
+        self, started: StartedCall, told: "asyncio.Future[bool]", answer: "asyncio.Future[Answer]"
+    ) -> None:
+        if self._line.is_taken(started, self._witness):
+            told.set_result(True)
+        else:
+            self._referee.spawn(self._tell_on(started, told))
+
+    async def _tell_on(self, started: StartedCall, told: "asyncio.Future[bool]") -> None:
+        """Go on with a notice that the player has not taken as the protocol writes it."""
+        arrived = False
+        try:
+            await self._line.send(
+                started.outgoing, None, self._witness, self.ledger, started=started
+            )
+            arrived = True
+        except NoAnswerError:
+            pass
+        finally:
+            told.set_result(arrived)
 
     def take_posted_reply(self, reply: Message, *, any_sender: bool = False) -> bool:
         """Take an answer that came as a request of its own; False if it is not this player's.

@@ -11,7 +11,7 @@ import msgspec
 from msgspec import Raw, UnsetType
 from msgspec.structs import replace
 
-from agent_league.dialects.dialect import Dialect, Outgoing, PeerSession
+from agent_league.dialects.dialect import Dialect, Outgoing, PeerSession, StartedCall
 from agent_league.dialects.v2 import framings, order_forms, replies
 from agent_league.dialects.v2.framings import DEFAULT_FRAMING, Framing, FramingAttempts, KindRecord
 from agent_league.dialects.v2.inbound import V2Reader
@@ -53,23 +53,40 @@ class V2Session(PeerSession):
 
     interpret_reply = staticmethod(replies.interpret_result)
 
+    def start(self, outgoing: Outgoing, within: float) -> StartedCall | None:
+        kind = outgoing.kind
+        if kind in self._records or self._default_framing is not DEFAULT_FRAMING or self.alias:
+            return None
+        number, ends = next(self._numbers), own_time() + within
+        body = jsonrpc.encode_call(kind.route.tool, outgoing.body, number)
+        answer = self._post(self._url, body, within)
+        if not isinstance(answer, asyncio.Future):  # there is no connection yet
+            answer = asyncio.ensure_future(answer)
+        return StartedCall(outgoing, number, answer, ends)
+
+    def read_started(self, started: StartedCall) -> Raw | None:
+        if started.answer.cancelled() or started.answer.exception() is not None:
+            return None
+        body = started.answer.result().body
+        result = jsonrpc.read_plain_result(body, started.number)
+        return result if _is_expected(started.outgoing.kind, body) else None
+
+    async def finish(self, started: StartedCall, ledger: Ledger) -> bytes | Raw:
+        kind = started.outgoing.kind
+        try:
+            answer = await started.answer
+            result = self.read_started(started)
+            if result is not None:
+                return result
+            return self._read_result(kind, DEFAULT_FRAMING, started.number, answer, ledger)
+        except NoAnswerError as error:
+            return await self._send_in_any_form(started.outgoing, started.ends, ledger, error)
+
     async def send(
         self, outgoing: Outgoing, within: float, ledger: Ledger = NO_LEDGER
     ) -> bytes | Raw:
         """Return the result of *outgoing*, in the first form that the peer understands."""
-        kind = outgoing.kind
-        if kind in self._records or self._default_framing is not DEFAULT_FRAMING or self.alias:
-            return await self._send_in_any_form(outgoing, own_time() + within, ledger)
-        ends, number = own_time() + within, next(self._numbers)  # as nearly always
-        body = jsonrpc.encode_call(kind.route.tool, outgoing.body, number)
-        try:
-            answer = await self._post(self._url, body, within)
-            result = jsonrpc.read_plain_result(answer.body, number)
-            if result is not None and _is_expected(kind, answer.body):
-                return result
-            return self._read_result(kind, DEFAULT_FRAMING, number, answer, ledger)
-        except NoAnswerError as error:
-            return await self._send_in_any_form(outgoing, ends, ledger, error)
+        return await self._send_in_any_form(outgoing, own_time() + within, ledger)
 
     async def _send_in_any_form(
         self,
@@ -78,7 +95,7 @@ class V2Session(PeerSession):
         ledger: Ledger,
         error: NoAnswerError | None = None,
     ) -> bytes | Raw:
-        """Do the same for a peer that may want another form; *error* is how the first try failed."""
+        """Do the same until *ends*; *error* is how the first attempt failed, if there was one."""
         kind, record = outgoing.kind, self._records[outgoing.kind]
         try:
             return await self._try_forms(outgoing, ends, ledger, error)
