@@ -5,6 +5,7 @@ one for each match. Whoever knows a secret can compute those below it, and none 
 """
 
 import secrets
+from functools import lru_cache
 from hashlib import blake2b, sha256
 from hmac import digest
 from random import Random
@@ -23,11 +24,13 @@ def make_rng(*seed: str) -> Random:
     return Random(int.from_bytes(digest, "big"))
 
 
+@lru_cache(maxsize=4096)  # those of a league and of its rounds are needed for each match
 def derive_secret(secret: str, *labels: str) -> str:
     """Return the secret that *secret* gives for *labels*: HMAC-SHA256, in hexadecimal digits."""
     return digest(secret.encode(), "|".join(labels).encode(), "sha256").hex()
 
 
+@lru_cache(maxsize=4096)  # the invitations, the result and the check of it need the same one
 def commit_to(secret: str) -> str:
     """Return what can be published before a draw: the SHA-256 of its secret, in hexadecimal digits."""
     return sha256(secret.encode()).hexdigest()

@@ -294,5 +294,4 @@ class Member(Agent):
 
 def acknowledge(notice: Notice) -> Acknowledgement:
     """Answer a notice that needs no action."""
-    log.info("%s from %s", type(notice).__name__, notice.sender)
     return Acknowledgement()

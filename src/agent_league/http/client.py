@@ -168,7 +168,7 @@ class HttpClient:
         while idle:
             connection = idle.pop()
             idle_time = connection.now() - connection.idle_since
-            if idle_time < self._keep_idle and connection.reusable:
+            if connection.is_free and idle_time < self._keep_idle:
                 return connection
             connection.abort()
         return None
@@ -187,7 +187,7 @@ class HttpClient:
         loop = asyncio.get_running_loop()
         oldest = loop.time() - self._keep_idle
         for origin, idle in tuple(self._idle.items()):
-            while idle and (idle[0].idle_since <= oldest or not idle[0].reusable):
+            while idle and (idle[0].idle_since <= oldest or not idle[0].is_free):
                 idle.popleft().abort()
             if not idle:
                 del self._idle[origin]

@@ -89,6 +89,8 @@ class Connection(asyncio.Protocol):
     ) -> None:
         loop = asyncio.get_running_loop()
         self.idle_since = 0.0
+        self.is_free = False
+        """Whether the last answer came whole and the peer waits for another request."""
         self.lost = loop.create_future()
         self.now = loop.time
         self._make_waiter = loop.create_future
@@ -102,20 +104,9 @@ class Connection(asyncio.Protocol):
         self._request, self._status = _NO_REQUEST, 0
         self._is_used = self._keep = self._is_complete = self._ended_early = False
 
-    @property
-    def reusable(self) -> bool:
-        """Whether the last answer came whole and the peer waits for another request."""
-        return (
-            self._keep
-            and self._is_complete
-            and not self._ended_early
-            and self._transport is not None
-            and not self._transport.is_closing()
-        )
-
     def ask(self, request: RawRequest) -> asyncio.Future[Answer]:
         """Send *request*; the future holds the answer, or the `NoAnswerError` instead of it."""
-        self._is_reused, self._is_used = self._is_used, True
+        self._is_reused, self._is_used, self.is_free = self._is_used, True, False
         self._keep = self._is_complete = self._ended_early = False
         self._bytes_received = self._status = 0
         self._request = request
@@ -157,7 +148,7 @@ class Connection(asyncio.Protocol):
 
     def _close(self) -> "asyncio.Future[Answer] | None":
         """Close the connection, and return who waits for its answer."""
-        self._keep = False
+        self._keep = self.is_free = False
         waiter = self._end_wait()
         if self._transport is not None:
             self._transport.abort()
@@ -179,7 +170,7 @@ class Connection(asyncio.Protocol):
         self._deadline.cancel()
         if self._waiter is not None:
             self._fail_closed()
-        self._transport = None
+        self._transport, self.is_free = None, False
         if not self.lost.done():
             self.lost.set_result(None)
 
@@ -213,7 +204,7 @@ class Connection(asyncio.Protocol):
             if not self._is_complete:
                 self._fail(NonsenseError(f"{self._name} did not answer in HTTP: {error}"))
                 return
-        if is_first and self.reusable and self._status == _OK:
+        if is_first and self._is_complete and self._keep and self._status == _OK:
             self._known_heads.learn(data, _OK)
         limit = self._max_answer
         if len(self._body) > limit or self._bytes_received > limit + _HEAD_LIMIT:
@@ -223,11 +214,7 @@ class Connection(asyncio.Protocol):
 
     def _deliver(self, status: int, body: bytes) -> None:
         waiter, request = self._end_wait(), self._request
-        if self.reusable:
-            self.idle_since = self.now()
-            self._keep_for_later(self)
-        elif self._transport is not None:
-            self._transport.abort()
+        self._free()
         if waiter is None or waiter.done():
             return
         answer = Answer(status, body)
@@ -237,6 +224,17 @@ class Connection(asyncio.Protocol):
             waiter.set_result(answer)
         except NoAnswerError as error:
             waiter.set_exception(error)
+
+    def _free(self) -> None:
+        """Keep the connection for another request, or close it if it cannot take one."""
+        transport = self._transport
+        if transport is None:
+            return
+        if self._keep and not self._ended_early and not transport.is_closing():
+            self.idle_since, self.is_free = self.now(), True
+            self._keep_for_later(self)
+        else:
+            transport.abort()
 
     # Called by the parser.
 

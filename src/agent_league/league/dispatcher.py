@@ -2,7 +2,7 @@
 
 import asyncio
 from asyncio import FIRST_COMPLETED
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import TypeAlias
 
@@ -25,8 +25,8 @@ from agent_league.store import events
 from agent_league.store.events import ScheduledMatch
 from agent_league.vocabulary import Json
 
-AwaitPlayers: TypeAlias = Callable[[ScheduledMatch], Awaitable[None]]
-"""Waits until a match may begin, as far as its players are concerned."""
+CallWhenReady: TypeAlias = Callable[[ScheduledMatch, Callable[[], None]], None]
+"""Calls a function when a match may begin, as far as its players are concerned."""
 
 
 class Dispatcher:
@@ -71,7 +71,7 @@ class Dispatcher:
         self,
         matches: Iterable[ScheduledMatch],
         referee_plan: Mapping[str, str],
-        await_players: AwaitPlayers,
+        call_when_ready: CallWhenReady,
     ) -> None:
         """Return when every one of *matches*, and every match to be replayed, has its result."""
         wanted = {match.match_id: match for match in matches}
@@ -81,17 +81,13 @@ class Dispatcher:
         self._apply_pause()
         for match in wanted.values():
             if match.match_id in self._remaining:
-                self._context.spawn(self._begin(match, await_players))
+                call_when_ready(match, partial(self._pending.put_nowait, match))
         dispatch_task = asyncio.ensure_future(self._dispatch(referee_plan))
         try:
             if self._remaining:
                 await self._all_ended.wait()
         finally:
             dispatch_task.cancel()
-
-    async def _begin(self, match: ScheduledMatch, await_players: AwaitPlayers) -> None:
-        await await_players(match)
-        self._pending.put_nowait(match)
 
     def count_waiting(self) -> int:
         return self._pending.qsize()

@@ -1,9 +1,10 @@
 """The course of a season: registration, round after round, the end."""
 
 import asyncio
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 
+from agent_league.agent import call_when_done
 from agent_league.league.context import Context
 from agent_league.league.discipline import Discipline
 from agent_league.league.dispatcher import Dispatcher
@@ -62,7 +63,7 @@ class SeasonRunner:
                 await self._play_round(round_id)
             await self.dispatcher.wait_while_paused()  # the organiser may have doubts until the end
             while self._season.list_unplayed_replays():
-                await self.dispatcher.play((), {}, partial(self._await_players, {}))
+                await self.dispatcher.play((), {}, partial(self._call_when_ready, {}))
                 await self.dispatcher.wait_while_paused()
         finally:
             heartbeat.cancel()
@@ -148,7 +149,7 @@ class SeasonRunner:
         sent = self._broadcaster.tell(announcement, prepare_extras=calendar)
         if self._settings.announcement_lead:
             await asyncio.sleep(self._settings.announcement_lead)
-        await self.dispatcher.play(matches, referee_plan, partial(self._await_players, sent))
+        await self.dispatcher.play(matches, referee_plan, partial(self._call_when_ready, sent))
         note(events.RoundClosed(at=now(), round_id=round_id))
         completed = self._notices.make_round_completed(round_id)
         self._broadcaster.tell(completed, prepare_extras=self._notices.freeze_table)
@@ -157,20 +158,37 @@ class SeasonRunner:
         announcement = self._notices.make_round_announcement(event.round_id, [event.match], {})
         self._broadcaster.tell(announcement)
 
-    async def _await_players(
-        self, sent: Mapping[str, "asyncio.Future[None]"], match: events.ScheduledMatch
+    def _call_when_ready(
+        self,
+        sent: Mapping[str, "asyncio.Future[None]"],
+        match: events.ScheduledMatch,
+        begin: Callable[[], None],
     ) -> None:
-        """Wait until the players of *match* have taken the announcement that was *sent* to them.
+        """Call *begin* when the players of *match* have taken the announcement that was *sent*.
 
         One that takes no message, or has gone, is waited for only a while.
         """
-        players = [match.first, match.second]
-        present = [p for p in players if self._season.roster[p].state not in AWAY and p in sent]
-        if present:
-            within = self._settings.patience.generic
-            await asyncio.wait([sent[player] for player in present], timeout=within)
+        roster = self._season.roster
+        players = [roster[match.first], roster[match.second]]
+        has_guests = any(player.guest for player in players)
+        awaited = [
+            sent[player.agent_id]
+            for player in players
+            if player.state not in AWAY and player.agent_id in sent
+        ]
+        call_when_done(
+            awaited,
+            self._settings.patience.generic,
+            partial(self._begin_with_guests, players, begin) if has_guests else begin,
+        )
+
+    def _begin_with_guests(self, players: Iterable[Entry], begin: Callable[[], None]) -> None:
+        self._spawn(self._await_guests(players, begin))
+
+    async def _await_guests(self, players: Iterable[Entry], begin: Callable[[], None]) -> None:
         for player in players:
-            await self.liveness.await_guest(player, self._settings.guests.rejoin)
+            await self.liveness.await_guest(player.agent_id, self._settings.guests.rejoin)
+        begin()
 
     def _announce_walkover(self, ended: events.MatchEnded) -> None:
         """Tell the players how a match ended that had no referee."""

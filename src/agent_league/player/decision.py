@@ -11,7 +11,7 @@ from random import Random
 import msgspec
 
 from agent_league.agent_log import log
-from agent_league.chance import make_rng
+from agent_league.chance import Draws
 from agent_league.player.brain import Brain, describe_failure
 from agent_league.player.sensors import Turn
 from agent_league.protocol import LeagueError
@@ -96,7 +96,7 @@ class DecisionModel:
             return Random()
         # One seed for a whole match would give every turn of it the same first number.
         view = msgspec.json.encode(turn.view).decode()
-        return make_rng(self._seed, turn.match_id, view)
+        return Draws(f"{self._seed}|{turn.match_id}|{view}")  # to seed `Random` takes longer
 
     async def _decide_carefully(self, situation: Situation, budget: float) -> Json:
         thinking = asyncio.ensure_future(_think(self._brain.strategy, situation))

@@ -117,7 +117,7 @@ class Player(Member):
         if key in moves:
             return self._give(make_move(self, call, moves[key]))
         move = self.decide(call, turn)
-        if not inspect.isawaitable(move):
+        if isinstance(move, str) or not inspect.isawaitable(move):
             moves[key] = move
             return self._give(make_move(self, call, move))
 

@@ -60,6 +60,9 @@ class MatchResult(Struct, frozen=True, kw_only=True):
     """The choices, the reason as a sentence, and what the game records, such as a drawn number."""
 
     def __post_init__(self) -> None:
+        first, second = self.players
+        if not self.forfeits and self.winner in (None, first, second) and first != second:
+            return  # as nearly always
         players, losers = set(self.players), set(self.forfeits)
         if len(players) == 1:
             raise ValueError(f"players: {self.players[0]} cannot play against itself")

@@ -34,9 +34,12 @@ def hash_token(token: str) -> str:
 
 def is_same_secret(one: str, other: str) -> bool:
     """Compare in constant time, whatever characters a third-party agent sends."""
-    return hmac.compare_digest(
-        one.encode("utf-8", "surrogatepass"), other.encode("utf-8", "surrogatepass")
-    )
+    try:
+        return hmac.compare_digest(one, other)
+    except TypeError:  # it compares texts only if all characters are ASCII
+        return hmac.compare_digest(
+            one.encode("utf-8", "surrogatepass"), other.encode("utf-8", "surrogatepass")
+        )
 
 
 def sign_for_any(keys: Iterable[str], *parts: str) -> str:

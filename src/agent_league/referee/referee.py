@@ -73,6 +73,8 @@ class Referee(Member):
         """The orders, by ticket, of a league that does not sign; whether it wants the result back."""
         self._matches: dict[str, Match] = {}
         """The matches that are being played or reported."""
+        self._in_play: set[str] = set()
+        """Those that are not judged yet."""
 
     def handlers(self) -> Mapping[type[Message], Handler]:
         return {
@@ -178,6 +180,7 @@ class Referee(Member):
 
     def _seat(self, order: StartMatch) -> Match:
         match = self._matches[order.match_id] = Match(order, GAMES[order.game_type], self)
+        self._in_play.add(order.match_id)
         return match
 
     def _find_objection(self, order: StartMatch) -> str | None:
@@ -207,17 +210,27 @@ class Referee(Member):
         self.agent_log.note("MATCH_ABANDONED", "WARNING", match_id=match.order.match_id)
         if match.task is not None:
             match.task.cancel()
-        del self._matches[match.order.match_id]
+        self._forget(match)
+
+    def _forget(self, match: Match) -> None:
+        if self._matches.get(match.order.match_id) is match:
+            self._in_play.discard(match.order.match_id)
+            del self._matches[match.order.match_id]
+
+    def _end_play(self, match: Match) -> None:
+        """Note that the result of a match is certain: there is room for another one."""
+        match.is_judged = True
+        self._in_play.discard(match.order.match_id)
 
     def _count_running(self) -> int:
-        return sum(not match.is_judged for match in self._matches.values())
+        return len(self._in_play)
 
     async def _officiate(self, match: Match, *, is_reported: bool = True) -> None:
         """Play the match, unless that was done by hand; tell both players, then the league."""
         try:
             if match.phase is not Phase.FINISHED:
                 await match.play()
-            match.is_judged = True  # from now on there is room for another match
+            self._end_play(match)
             result = match.result()
             self.agent_log.note(
                 "MATCH_ENDED",
@@ -231,8 +244,7 @@ class Referee(Member):
             if is_reported:
                 await report_result(self, match, result)
         finally:
-            if self._matches.get(match.order.match_id) is match:
-                del self._matches[match.order.match_id]
+            self._forget(match)
 
     async def _register_by_hand(
         self, arguments: dict[str, Json], caller: Caller
@@ -269,7 +281,7 @@ class Referee(Member):
     def _finalize_by_hand(self, arguments: dict[str, Json], caller: Caller) -> dict[str, Json]:
         match = self._find_match_by_hand(arguments)
         _require_phase(match, Phase.FINISHED)
-        match.is_judged = True
+        self._end_play(match)
         match.task = self.spawn(self._officiate(match))
         result = make_game_result(match.result())
         return {"status": "ok", "match_id": match.order.match_id, "game_result": result}

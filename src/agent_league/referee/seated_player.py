@@ -55,6 +55,11 @@ class SeatedPlayer:
         writer = TranscriptWriter(transcript, referee.sender, player, self._me.ticket)
         self._witness = writer if order.transcript else None
         self._jitter_rng = Random(f"{order.seed}|{seat}") if order.retry.jitter else None
+        self._envelope = {
+            **referee.envelope(order.conversation_id),
+            "auth_token": me.ticket,
+            "match_id": order.match_id,
+        }
         self.ledger = Ledger(me.player_id, strict=order.strictness == "strict")
         """How this player deviated from the protocol."""
         self.lag_ms = 0
@@ -153,11 +158,7 @@ class SeatedPlayer:
 
     def envelope(self) -> dict[str, Any]:
         """Return the envelope of every message to this player about this match."""
-        return {
-            **self._referee.envelope(self._order.conversation_id),
-            "auth_token": self._me.ticket,
-            "match_id": self._order.match_id,
-        }
+        return {**self._envelope, "timestamp": self._referee.now()}
 
     async def _ask(
         self, compose: Callable[[], Request[Reply]], judge: Callable[[Reply], T]
