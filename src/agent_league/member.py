@@ -34,6 +34,7 @@ from agent_league.protocol.fields import UNSTATED, VERSION
 from agent_league.protocol.play import Retry
 from agent_league.protocol.queries import Query, QueryAnswer, QueryType, RefereeClaim
 from agent_league.protocol.rounds import LeagueCompleted
+from agent_league.store.agent_files import Identity
 from agent_league.vocabulary import Json
 
 STAGES_BEFORE_END = {"REGISTRATION", "PLAYING"}
@@ -77,7 +78,7 @@ class Member(Agent):
         self.league_signs = False
         self._tokens: list[str] = []
         self._keys: list[str] = []
-        """The secrets that this agent shares with its league: the hashes of its tokens."""
+        """The secrets that this agent shares with its league, the latest first."""
         self._disbelieved: set[str] = set()
         self._renewal = asyncio.Lock()
         self.on_registered: Callable[[], None] = lambda: None
@@ -98,14 +99,32 @@ class Member(Agent):
 
     @token.setter
     def token(self, token: str) -> None:
-        """Use *token* from now on; what was signed with an earlier one is still believed."""
-        self._tokens = [token, *(old for old in self._tokens if old != token)][:REMEMBERED_TOKENS]
-        self._keys = [tokens.hash_token(known) for known in self._tokens]
+        self._take_token(token)
 
-    def resume(self, agent_id: str, token: str, league_id: str | None = None) -> None:
+    @property
+    def signing_key(self) -> str | None:
+        """The key with which the league signs for this agent."""
+        return self._keys[0] if self._keys else None
+
+    @property
+    def identity(self) -> Identity:
+        """Who this agent is, for a later run."""
+        return Identity(self.name, self.token or "", self.league_id, self.signing_key)
+
+    def resume(self, identity: Identity) -> None:
         """Be the agent of an earlier run; until it has registered, nobody is believed without proof."""
-        self.name, self.token, self._kept_league_id = agent_id, token, league_id
-        self.league_signs = bool(token)
+        self.name, self._kept_league_id = identity.agent_id, identity.league_id
+        self._take_token(identity.token, identity.signing_key)
+        self.league_signs = bool(identity.token)
+
+    def _take_token(self, token: str, signing_key: str | None = None) -> None:
+        """Use *token* from now on; what was signed with an earlier key is still believed.
+
+        Older leagues tell no key: they sign with the hash of the token.
+        """
+        key = signing_key or tokens.hash_token(token)
+        self._tokens = [token, *(old for old in self._tokens if old != token)][:REMEMBERED_TOKENS]
+        self._keys = [key, *(old for old in self._keys if old != key)][:REMEMBERED_TOKENS]
 
     def owns(self, token: Json) -> bool:
         """Whether *token* is one that the league gave this agent."""
@@ -163,7 +182,7 @@ class Member(Agent):
             self.agent_log.note("NOT_ADMITTED", "ERROR", reason=reply.reason)
             raise NotAdmittedError(reply.reason or "the league gave no reason")
         self.name = reply.agent_id or self.name
-        self.token = reply.auth_token or ""  # some leagues give no tokens
+        self._take_token(reply.auth_token or "", reply.signing_key)  # some leagues give no tokens
         self.league_signs = reply.signed
         self.league_id = reply.league_id or self.league_id
         self.agent_log.set_owner(self.name)
@@ -289,7 +308,8 @@ class Member(Agent):
     def _end_league(self, notice: LeagueCompleted) -> None:
         self.final = notice
         self.over.set()
-        self.agent_log.note(name(LeagueCompleted), league_id=notice.league_id)
+        link = {"record_link": notice.record_link} if notice.record_link else {}
+        self.agent_log.note(name(LeagueCompleted), league_id=notice.league_id, **link)
 
 
 def acknowledge(notice: Notice) -> Acknowledgement:

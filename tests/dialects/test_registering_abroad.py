@@ -14,6 +14,7 @@ from agent_league.protocol import Role
 from agent_league.protocol.failures import NoAnswerError, NoPathError, UnreachableError
 from agent_league.protocol.play import Retry
 from agent_league.running.specs import AgentSpec, LeagueLink, claim_id
+from agent_league.store.agent_files import Identity
 from agent_league.vocabulary import Json
 from timewarp import run
 
@@ -209,7 +210,7 @@ def test_an_agent_that_comes_back_goes_on_as_the_agent_that_is_registered(
 ) -> None:
     league = League(lambda path, frame: says(frame))
     agent = member(league)
-    agent.resume("P04", "tok_P04_x", "league_1")
+    agent.resume(Identity("P04", "tok_P04_x", "league_1"))
     run(agent.register(ONCE))
     assert (agent.name, agent.token, agent.league_id) == ("P04", "tok_P04_x", "league_1")
     assert len(league.received) == 1

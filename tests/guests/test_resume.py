@@ -77,6 +77,9 @@ class Shelf:
         self._events: list[StoredEvent] = []
         self._snapshot: tuple[int, str] | None = None
 
+    async def signing_key(self, league_id: str, new_key: str) -> str:
+        return "the key of the league"
+
     async def open(self, league_id: str, opened_at: str, settings: str) -> Sink:
         self._events = list(self._events)  # whoever wrote before writes here no more
         return Pen(self._events)

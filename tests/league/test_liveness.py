@@ -171,7 +171,7 @@ def interrupted(box: Box) -> Box:
     again.events.replay(StoredEvent(seq, event) for seq, event in enumerate(box.events, 1))
     again.net.host(LEAGUE_URL, make_site(again.manager))
     for member, before in zip(again.members, box.members, strict=True):
-        member.resume(before.name, str(before.token))
+        member.resume(before.identity)
     return again
 
 

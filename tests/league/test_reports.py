@@ -201,10 +201,24 @@ def test_a_second_report_is_acknowledged_and_changes_nothing() -> None:
         manager = await halfway()
         first = await manager.report_receiver.take_result(report(result(FIRST)))
         events = len(manager.events)
-        second = await manager.report_receiver.take_result(report(result(SECOND)))
+        second = await manager.report_receiver.take_result(report(result(FIRST)))
         assert first == Acknowledgement(match_id="R1M1")
         assert second == Acknowledgement(match_id="R1M1", note="already known")
         assert len(manager.events) == events
+        await manager.close()
+
+    run(main())
+
+
+def test_a_second_report_with_another_result_changes_nothing_and_is_kept_as_evidence() -> None:
+    async def main() -> None:
+        manager = await halfway()
+        await manager.report_receiver.take_result(report(result(FIRST)))
+        events = len(manager.events)
+        for _ in range(3):
+            second = await manager.report_receiver.take_result(report(result(SECOND)))
+            assert "kept as evidence" in str(second.note)
+        assert len(manager.events) == events + 1
         assert manager.season.results["R1M1"].winner == FIRST
         assert manager.season.row(FIRST).played == 1
         await manager.close()

@@ -125,15 +125,6 @@ def test_strangers_cannot_push_out_a_token_that_was_proven(roster: Roster, stran
     assert roster.authenticate("mine", "player:P01", "X", EPOCH)[0].agent_id == "P01"
 
 
-def test_a_token_that_came_without_proof_is_the_last_key_to_be_tried(roster: Roster) -> None:
-    roster.apply(issued("REF01", "thief", proven=False))
-    roster.apply(issued("REF01", "mine"))
-    roster.apply(issued("REF01", "thief again", proven=False))
-    keys = roster["REF01"].keys
-    assert keys[:2] == [tokens.hash_token("mine"), tokens.hash_token(REF01)]
-    assert set(keys[2:]) == {tokens.hash_token("thief"), tokens.hash_token("thief again")}
-
-
 def test_however_often_an_agent_registers_few_tokens_are_kept(roster: Roster) -> None:
     for number in range(100):
         roster.apply(issued("P01", str(number), proven=number % 2 == 0))

@@ -21,6 +21,7 @@ from agent_league.store.events import (
     MatchAdded,
     MatchVoided,
     OrganiserAppointed,
+    ReportContested,
     TokenExtended,
     TokenReplaced,
     ViolationNoted,
@@ -44,6 +45,7 @@ LATER = (
     TokenReplaced,
     MatchAdded,
     AnnouncementMade,
+    ReportContested,
 )
 """Kinds of event that the older version did not have."""
 OLDER = (kept.event for kept in STORED if not isinstance(kept.event, LATER))

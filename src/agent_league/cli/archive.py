@@ -29,6 +29,7 @@ from agent_league.season.match_rows import MATCH_COLUMNS, make_match_row
 from agent_league.season.season import Season
 from agent_league.season.settings import LeagueSettings
 from agent_league.store import Event
+from agent_league.store.chain import hide_secrets
 from agent_league.store.events import (
     AgentDisqualified,
     AgentReinstated,
@@ -37,11 +38,12 @@ from agent_league.store.events import (
     ViolationNoted,
 )
 from agent_league.store.log import StoredEvent, apply_events
+from agent_league.store.record import write_record
 from agent_league.store.store import LeagueRow, Store
 
 POLL_SECONDS = 0.5
 """Seconds between two looks for new events."""
-Format = Literal["files", "json", "csv", "jsonl"]
+Format = Literal["files", "json", "csv", "jsonl", "record"]
 ENVELOPE = {"protocol", "message_type", "sender", "timestamp", "conversation_id", "auth_token"}
 
 
@@ -127,7 +129,7 @@ async def _print_events(
 ) -> None:
     async with folder.read_store() as store:
         async for stored in _read_events(store, league_id, follow=follow):
-            fields: dict[str, Any] = msgspec.to_builtins(stored.event)
+            fields = hide_secrets(msgspec.to_builtins(stored.event))
             at, kind = fields.pop("at"), fields.pop("event")
             line = f"{stored.seq:>7} {at} {kind:<16} {json_module.dumps(fields)}"
             if pattern.search(line):
@@ -162,7 +164,8 @@ def export(
     Parameters
     ----------
     format
-        files: write the data folder again from the events; json, csv or jsonl: print to stdout.
+        files: write the data folder again from the events; json, csv, jsonl or record (for
+        league verify elsewhere): print to stdout.
     """
     _EXPORTS[format](*find_stored(league, Folder(shared, store)))
 
@@ -194,7 +197,17 @@ def _print_matches(folder: Folder, row: LeagueRow) -> None:
 
 def _print_jsonl(folder: Folder, row: LeagueRow) -> None:
     for event in run(_read_all_events(folder, row.league_id)):
-        print(make_printable(msgspec.json.encode(event).decode()))
+        fields = hide_secrets(msgspec.to_builtins(event))
+        print(make_printable(msgspec.json.encode(fields).decode()))
+
+
+def _print_record(folder: Folder, row: LeagueRow) -> None:
+    async def print_lines() -> None:
+        async with folder.read_store() as store:
+            async for line in write_record(store, row.league_id):
+                print(line.decode(), end="")
+
+    run(print_lines())
 
 
 _EXPORTS: Mapping[Format, Callable[[Folder, LeagueRow], None]] = {
@@ -202,6 +215,7 @@ _EXPORTS: Mapping[Format, Callable[[Folder, LeagueRow], None]] = {
     "json": lambda folder, row: print_json(_build_document(folder, row)),
     "csv": _print_matches,
     "jsonl": _print_jsonl,
+    "record": _print_record,
 }
 
 

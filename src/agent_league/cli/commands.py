@@ -19,6 +19,7 @@ GROUPS: Mapping[str, Mapping[str, str]] = {
         "export": "Write the files of a league again, or print it as one document.",
         "report": "Write the pages of a league as files to keep, with a poster.",
         "grade": "Print the grades of a league as CSV.",
+        "verify": "Check that the result of a league holds.",
     },
     "Write an agent": {
         "new": "Write a starter: a player, a referee, a game or a strategy.",
@@ -84,7 +85,7 @@ ALIASES = {"go-on": ("unpause",)}
 
 ARGUMENTS: Mapping[str, str] = {
     **dict.fromkeys(
-        ("resume", "status", "standings", "schedule", "log", "export", "report", "grade"),
+        ("resume", "status", "standings", "schedule", "log", "export", "report", "grade", "verify"),
         "[LEAGUE]",
     ),
     **dict.fromkeys(("referee", "player", "begin", "pause", "go-on", "mcp-bridge"), "[LEAGUE]"),
@@ -122,6 +123,11 @@ EXAMPLES: Mapping[str, Sequence[str]] = {
     "export": ("league export --format csv > matches.csv",),
     "report": ("league report --open", "league report autumn_cup --out autumn"),
     "grade": ("league grade > grades.csv",),
+    "verify": (
+        "league verify",
+        "league verify http://10.0.0.5:8000",
+        "league verify --trust REF02",
+    ),
     "new": ("league new player ada", "league new player ada --lang js"),
     "lab": (
         "league lab even_odd -n 10000 --plot points.svg",

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from agent_league.chance import commit_to
 from agent_league.files.layout import Layout
 from agent_league.files.reading import ConfigError
 from agent_league.files.repositories import JsonFile
@@ -21,7 +22,7 @@ class Progress(Struct, frozen=True, kw_only=True):
 
     seq: int
     opened: str
-    """When that season was opened, and its seed: a later season may have the same name."""
+    """When that season was opened, and the hash of its secret: a later season may have the same name."""
 
 
 class FileUpdater:
@@ -73,7 +74,7 @@ class FileUpdater:
 
     def _apply(self, stored: StoredEvent) -> None:
         if not self._opened:
-            self._opened = f"{stored.event.at} {self._settings.seed}"
+            self._opened = f"{stored.event.at} {commit_to(self._season.secret)}"
             self._done = self._load_progress()
         self._season.apply(stored.event)
         self._views.apply(stored.event)

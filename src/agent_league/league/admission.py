@@ -89,6 +89,7 @@ def _make_registration(meta: Meta, issued: Mapping[str, Any]) -> AgentRegistered
         game_types=list(meta.game_types),
         capacity=getattr(meta, "max_concurrent_matches", 1),
         dialect=getattr(meta, "dialect", None),
+        nonce=getattr(meta, "nonce", None),
     )
 
 

@@ -1,12 +1,13 @@
 """What the parts of a league may use; the manager makes it, and the parts never see the manager."""
 
 from collections.abc import Callable, Coroutine
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
 from agent_league.clock import Clock, format_exact_time
 from agent_league.dialects.dialect import Peer
+from agent_league.league.keyring import Keyring
 from agent_league.peers.line import Line, Peers
 from agent_league.protocol import Envelope, Message, name
 from agent_league.protocol.fields import parse_time
@@ -28,6 +29,7 @@ class Context:
     peers: Peers
     spawn: Callable[[Coroutine[Any, Any, Any]], object]
     """Runs a coroutine in the background, until the league is closed."""
+    keyring: Keyring = field(default_factory=Keyring)
 
     def now(self) -> str:
         return format_exact_time(self.clock())

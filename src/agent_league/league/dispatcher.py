@@ -55,7 +55,8 @@ class Dispatcher:
         self._may_begin = asyncio.Event()
         self._remaining: set[str] = set()
         self._all_ended = asyncio.Event()
-        self._order_writer = OrderWriter(context)
+        self.order_writer = OrderWriter(context)
+        self._keys_of = context.keyring.keys_of
         self._leases = {guests: self._settings.lease(guests=guests) for guests in (False, True)}
         """The longest time that a match can take, without guests and with them."""
         context.events.when_kept(events.MatchEnded, self._on_match_ended)
@@ -128,8 +129,8 @@ class Dispatcher:
 
     def write_order(self, assignment: Assignment) -> StartMatch:
         """Return the order of a match, signed for whichever token its referee has."""
-        keys = self._season.roster[assignment.referee_id].keys
-        return self._order_writer.write(assignment.match, assignment.ticket, *keys)
+        keys = self._keys_of(self._season.roster[assignment.referee_id])
+        return self.order_writer.write(assignment.match, assignment.ticket, *keys)
 
     def repeat(self, match_id: str, *, elsewhere: bool = False) -> None:
         """Have a match played again in a moment, because its result does not count.
@@ -254,7 +255,7 @@ class Dispatcher:
         assignment.settle(ended=False)
 
     def _find_lease(self, match: ScheduledMatch) -> float:
-        return self._leases[self._order_writer.has_guests(match)]
+        return self._leases[self.order_writer.has_guests(match)]
 
     async def _retry_order_forms(self, assignment: Assignment) -> bool:
         """Send the order again, in another form each time, until the referee acts on it."""
@@ -310,8 +311,8 @@ class Dispatcher:
 
     def _enqueue(self, assignment: Assignment) -> bool:
         referee_id, match_id = assignment.referee_id, assignment.match.match_id
-        key = self._season.roster[referee_id].keys[0]
-        order = self._order_writer.write(assignment.match, assignment.ticket, key)
+        key = self._keys_of(self._season.roster[referee_id])[0]
+        order = self.order_writer.write(assignment.match, assignment.ticket, key)
         self._pull_queue.put(referee_id, match_id, self._session(referee_id).describe_order(order))
         deviation = Deviation(rules.ORDER_FORM, "a referee that asks for its matches")
         self._discipline.note(referee_id, [deviation], match_id)
@@ -320,7 +321,7 @@ class Dispatcher:
     async def _send_order(self, assignment: Assignment) -> MatchAccepted:
         """Send the order, signed with each key that the referee may know, until one is right."""
         referee = self._season.roster[assignment.referee_id]
-        *likely, last = referee.keys
+        *likely, last = self._keys_of(referee)
         for key in likely:
             try:
                 return await self._ask(assignment, referee, key)
@@ -330,7 +331,7 @@ class Dispatcher:
         return await self._ask(assignment, referee, last)
 
     async def _ask(self, assignment: Assignment, referee: Entry, key: str) -> MatchAccepted:
-        order = self._order_writer.write(assignment.match, assignment.ticket, key)
+        order = self.order_writer.write(assignment.match, assignment.ticket, key)
         ledger = self._discipline.open_ledger(referee)
         line = self._context.line(referee)
         # One that is ordered in a form of its own may answer when the match is over.

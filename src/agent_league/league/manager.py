@@ -120,7 +120,7 @@ class LeagueManager(Agent):
             *(self.guests.tools() if self.guests else ()),
         ]
         return Offer(
-            pages=views.pages(self.season),
+            pages={**views.pages(self.season), "/record": self._stored_season.find_record},
             tools=tools,
             instructions=views.instructions(self.settings, {card.name for card in tools}),
             resources=views.resources(self.season, self._stored_season.read_transcript),
@@ -220,7 +220,12 @@ class LeagueManager(Agent):
             await self.events.append(decision.event)
             outcome |= {"status": "ACCEPTED", f"{role}_id": decision.agent_id}
             outcome |= {"auth_token": decision.token, "league_id": self.settings.league_id}
-            outcome |= {"signed": True, "commitment": commit_to(self.season.secret)}
+            key = self._context.keyring.make_key(decision.event.token_hash)
+            outcome |= {
+                "signed": True,
+                "signing_key": key,
+                "commitment": commit_to(self.season.secret),
+            }
         return {**self.envelope(request.conversation_id), **outcome}
 
     def admit(self, message: Message, deviations: Sequence[Deviation]) -> Message:
@@ -256,7 +261,7 @@ class LeagueManager(Agent):
     def keys_of(self, player_id: str) -> Sequence[str]:
         """Return the secrets that the league shares with a player; none if it is not admitted."""
         entry = self.season.roster.get(player_id)
-        return entry.keys if entry else ()
+        return self._context.keyring.keys_of(entry) if entry else ()
 
     def extend_token(self, token: str) -> None:
         self._context.extend_token(token)

@@ -32,8 +32,9 @@ class Notices:
     """Makes notices about the season as it is now."""
 
     def __init__(self, context: Context) -> None:
-        self._envelope = context.envelope
+        self._envelope, self._events = context.envelope, context.events
         self._season = context.season
+        self._keys_of = context.keyring.keys_of
         self._league_id = context.season.settings.league_id
 
     def make_round_announcement(
@@ -91,12 +92,13 @@ class Notices:
             total_matches=self._season.played,
             champion=convert(rows[0], rounds.Champion, from_attributes=True),
             final_standings=convert(rows, list[rounds.FinalStanding], from_attributes=True),
+            record_link=self._events.link,
         )
 
     def make_game_over(self, ended: MatchEnded, player_id: str) -> GameOver:
         """Return the notice about a match that had no referee, with the player's ticket."""
         conversation = f"conv-{ended.match_id.lower()}-walkover"
-        keys = self._season.roster[player_id].keys
+        keys = self._keys_of(self._season.roster[player_id])
         return GameOver(
             **self._envelope(conversation),
             auth_token=tokens.sign_for_any(keys, ended.match_id, conversation, player_id),
@@ -155,6 +157,7 @@ class Broadcaster:
     def __init__(self, context: Context, liveness: Liveness, discipline: Discipline) -> None:
         self._line, self._spawn = context.line, context.spawn
         self._roster = context.season.roster
+        self._keys_of = context.keyring.keys_of
         self._league_id = context.season.settings.league_id
         self._liveness = liveness
         self._discipline = discipline
@@ -254,7 +257,7 @@ class Broadcaster:
     def _sign(self, entry: Entry, outgoing: Outgoing) -> Outgoing:
         """Add a proof if the agent acts on the notice, or takes none without."""
         if outgoing.kind in ACTED_ON or entry.agent_id in self._wants_token:
-            return sign_notice(outgoing, self._league_id, entry.keys)
+            return sign_notice(outgoing, self._league_id, self._keys_of(entry))
         return outgoing
 
     async def _deliver(

@@ -42,6 +42,7 @@ class OrderWriter:
     def __init__(self, context: Context) -> None:
         self._context, self._season = context, context.season
         self._attempts: Counter[str] = Counter()
+        self._options: dict[str, Mapping[str, Json]] = {}
         context.events.when_kept(MatchEnded, self._on_match_ended)
 
     def write(self, match: ScheduledMatch, ticket: str, *keys: str) -> StartMatch:
@@ -61,7 +62,7 @@ class OrderWriter:
             players=contestants,
             ticket=ticket,
             seed=self._season.find_secret(match),
-            options={**_default_options(contestants, settings.game_type), **settings.options},
+            options=self._note_options(match, contestants),
             patience=settings.patience_in(guests=self.has_guests(match)),
             retry=settings.retry,
             transcript=self._context.events.is_durable,
@@ -69,8 +70,21 @@ class OrderWriter:
             auto=match.match_id not in self._season.by_hand,
         )
 
+    def _note_options(
+        self, match: ScheduledMatch, contestants: Sequence[Contestant]
+    ) -> dict[str, Json]:
+        settings = self._season.settings
+        options = {**_default_options(contestants, settings.game_type), **settings.options}
+        self._options[match.match_id] = options
+        return options
+
+    def find_options(self, match_id: str) -> Mapping[str, Json]:
+        """Return the options that the latest order of a match had."""
+        return self._options.get(match_id, self._season.settings.options)
+
     def _on_match_ended(self, ended: MatchEnded) -> None:
         self._attempts.pop(ended.match_id, None)
+        self._options.pop(ended.match_id, None)
 
     def has_guests(self, match: ScheduledMatch) -> bool:
         roster = self._season.roster
@@ -82,12 +96,13 @@ class OrderWriter:
         entry = self._season.roster[player_id]
         row = self._season.row(player_id)
         session = self._context.line(entry).session
+        keys = self._context.keyring.keys_of(entry)
         return Contestant(
             player_id=player_id,
             endpoint=entry.endpoint,
             dialect=session.dialect,
             tools=session.fingerprint,
-            ticket=tokens.sign_for_any(entry.keys, match.match_id, conversation, player_id),
+            ticket=tokens.sign_for_any(keys, match.match_id, conversation, player_id),
             suspended=entry.state is Lifecycle.SUSPENDED,
             wins=row.wins,
             draws=row.draws,

@@ -11,6 +11,7 @@ from agent_league.league import verdicts
 from agent_league.league.context import Context
 from agent_league.league.discipline import Discipline
 from agent_league.league.dispatcher import Dispatcher
+from agent_league.league.fair_play import FairPlay
 from agent_league.league.orders import Assignment
 from agent_league.protocol import Acknowledgement, ErrorCode, ProtocolError, Role, tokens
 from agent_league.protocol.deviations import Deviation
@@ -46,6 +47,7 @@ class ReportReceiver:
         self._context, self._season = context, context.season
         self._dispatcher = dispatcher
         self._discipline = discipline
+        self._fair_play = FairPlay(context)
         dispatcher.take_result = self.take_answer
         self._unplayed: dict[str, set[str]] = defaultdict(set)
         """The tickets of the attempts at a match that were ended without a result."""
@@ -128,14 +130,19 @@ class ReportReceiver:
             return self._play_again(report, referee, ended)
         if ended is not None:
             self._check_guests(ended)
+            options = self._dispatcher.order_writer.find_options(report.match_id)
+            ended = self._fair_play.check(ended, referee, options)
             self._note_violations(report, referee, ended)
         earlier_parts = self._transcripts.pop(report.match_id, {})
         entries = [entry for part in sorted(earlier_parts) for entry in earlier_parts[part]]
         events = self._context.events
         if ended is not None and await events.append(ended, [*entries, *report.transcript]):
             return Acknowledgement(match_id=report.match_id)
+        note = "already known"
+        if ended is None and self._fair_play.note_conflict(report, referee):
+            note = "another result is known already, and stays; this one is kept as evidence"
         await events.flush()  # the result that is known already may still be on its way to the disk
-        return Acknowledgement(match_id=report.match_id, note="already known")
+        return Acknowledgement(match_id=report.match_id, note=note)
 
     @property
     def _game_type(self) -> str:

@@ -6,10 +6,12 @@ from functools import partial
 import msgspec
 
 from agent_league.agent import log
+from agent_league.http.exchange import StreamedAnswer
 from agent_league.league.context import Context
 from agent_league.season.snapshots import copy_season, has_happened, restore_latest
 from agent_league.store import Event, StoreError
 from agent_league.store.events import MatchEnded
+from agent_league.store.record import CONTENT_TYPE, write_record
 from agent_league.store.store import Store
 from agent_league.vocabulary import Json
 
@@ -34,6 +36,8 @@ class StoredSeason:
         self._store = store
         settings = msgspec.json.encode(self._season.settings).decode()
         self._events.attach(await store.open(self._league_id, self._context.now(), settings))
+        keyring = self._context.keyring
+        keyring.league_key = await store.signing_key(self._league_id, keyring.league_key)
         after = await restore_latest(self._season, store) if self._events.skippable else 0
         if after:
             self._events.skip(after, partial(has_happened, self._season))
@@ -48,6 +52,12 @@ class StoredSeason:
             return None
         found = await self._store.transcript(self._league_id, match_id)
         return msgspec.json.decode(found) if found else None
+
+    def find_record(self) -> StreamedAnswer | None:
+        """Return the record of the league, from which anybody can verify it; None without a store."""
+        if self._store is None:
+            return None
+        return StreamedAnswer(write_record(self._store, self._league_id), CONTENT_TYPE)
 
     async def save_snapshot(self) -> None:
         """Save the state of the season; a failure is logged, and does no harm."""

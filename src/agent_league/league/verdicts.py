@@ -83,5 +83,19 @@ def find_contradiction(reported: ReportedResult, result: MatchResult) -> Iterato
         yield Deviation(rules.REPORT_SCORE, f"{got}; it is {_describe(result, points)}"[:80])
 
 
+def tells_same(one: MatchResult, other: MatchResult) -> bool:
+    """Whether two results say the same: who won, why, by which choices and which number."""
+    told = [
+        (
+            result.winner,
+            dict(result.forfeits),
+            find_choices(result.details),
+            result.details.get("drawn_number"),
+        )
+        for result in (one, other)
+    ]
+    return told[0] == told[1]
+
+
 def _describe(result: MatchResult, points: Mapping[PlayerId, int]) -> str:
     return f"{result.winner or 'a draw'}, {':'.join(map(str, points.values()))}"

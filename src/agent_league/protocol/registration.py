@@ -55,6 +55,8 @@ class RefereeRegistered(Message, frozen=True, kw_only=True, tag="REFEREE_REGISTE
     error_code: str | None = None
     signed: bool = False
     """Whether the league signs its orders and its last notice; then unsigned ones are not its own."""
+    signing_key: str | None = None
+    """The key with which the league signs for this agent, until the next registration."""
     commitment: str | None = None
     """The SHA-256 of the secret from which all draws of the league come; it is told at the end."""
 
@@ -89,6 +91,8 @@ class PlayerRegistered(Message, frozen=True, kw_only=True, tag="LEAGUE_REGISTER_
     error_code: str | None = None
     signed: bool = False
     """Whether the league gives tickets and signs its last notice; then unsigned ones are not its own."""
+    signing_key: str | None = None
+    """The key with which the league signs for this agent, until the next registration."""
     commitment: str | None = None
     """The SHA-256 of the secret from which all draws of the league come; it is told at the end."""
 

@@ -103,3 +103,5 @@ class LeagueCompleted(Notice, frozen=True, kw_only=True, tag="LEAGUE_COMPLETED")
     total_matches: Count
     champion: Champion
     final_standings: list[FinalStanding]
+    record_link: str | None = None
+    """A link of the league's record: who notes it sees with `league verify --head` if it changes."""

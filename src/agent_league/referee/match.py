@@ -99,7 +99,7 @@ class Match:
         """
         result = self._judge()
         details: dict[str, Json] = {**result.details, "draw_secret": self.order.seed}
-        if self._game.turns > 1:  # else the choices are all there is
+        if self._game.turns > 1 or len(self._turns) > 1:  # else the choices are all there is
             details["moves"] = self._turns
         if lag_ms := sum(seat.lag_ms for seat in self.seated_players):
             details["referee_lag_ms"] = lag_ms

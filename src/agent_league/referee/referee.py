@@ -142,7 +142,7 @@ class Referee(Member):
             raise self.disbelieve(message, detail)
         wants_result = any(deviation.rule is RESULT_IN_ANSWER for deviation in deviations)
         self._third_party_orders[message.ticket] = wants_result
-        key = tokens.hash_token(self.token or "")
+        key = self.signing_key or ""  # without a key nobody is believed
         signature = tokens.sign_ticket(key, message.match_id, message.ticket)
         return replace(message, auth_token=signature)
 

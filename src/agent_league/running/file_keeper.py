@@ -14,6 +14,7 @@ from agent_league.protocol import LeagueError
 from agent_league.running.folder import Folder
 from agent_league.season.settings import LeagueSettings
 from agent_league.store import Event, StoreError
+from agent_league.store.chain import hide_secrets
 from agent_league.vocabulary import Json
 
 log = logging.getLogger("agent_league")
@@ -42,7 +43,7 @@ class FileKeeper:
         self._warned = False
 
     def log_event(self, event: Event) -> None:
-        fields: dict[str, Json] = msgspec.to_builtins(event)
+        fields: dict[str, Json] = hide_secrets(msgspec.to_builtins(event))
         kind = str(fields.pop("event"))
         self._log.info(kind, **{key: value for key, value in fields.items() if key != "at"})
 

@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 
 from agent_league.agent_log import AgentLog
+from agent_league.chance import commit_to
 from agent_league.files.logger import AgentLogs
 from agent_league.guests import GuestDesk
 from agent_league.http.client import HttpClient
@@ -143,7 +144,8 @@ class LeagueRun:
                 token = await folder.appoint_organiser(manager)
                 is_resumed = bool(self.season.roster.entries())
                 self._note(
-                    "LEAGUE_RESUMED" if is_resumed else "LEAGUE_OPENED", seed=manager.settings.seed
+                    "LEAGUE_RESUMED" if is_resumed else "LEAGUE_OPENED",
+                    commitment=commit_to(manager.season.secret),
                 )
                 manager.events.listen(self._note_event)
                 if keeper is not None:

@@ -18,7 +18,6 @@ from agent_league.protocol.failures import NoAnswerError
 from agent_league.running.serve import open_client, serve_until, url_of
 from agent_league.running.specs import AgentSpec, LeagueLink
 from agent_league.store.agent_files import (
-    Identity,
     MatchHistory,
     load_identity,
     load_json,
@@ -88,7 +87,7 @@ async def _take_part(
         await _wait_for_league(member)
     identity = load_identity(path) if path else None
     if identity is not None:
-        member.resume(identity.agent_id, identity.token, identity.league_id)
+        member.resume(identity)
     if path is not None:
         member.on_registered = partial(_keep_identity, member, path)
     await _join(member, link)
@@ -129,7 +128,7 @@ def _keep_learned(player: Player, path: Path) -> None:
 
 
 def _keep_identity(member: Member, path: Path) -> None:
-    save_identity(path, Identity(member.name, member.token or "", member.league_id))
+    save_identity(path, member.identity)
 
 
 async def _join(member: Member, link: LeagueLink) -> None:

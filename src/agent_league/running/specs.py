@@ -196,6 +196,7 @@ class LeagueSpec:
     def save(self, path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(msgspec.json.encode(self, enc_hook=str))
+        path.chmod(0o600)  # with the seed, every draw could be foreseen
 
     @classmethod
     def load(cls, path: Path) -> Self | None:

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
-from functools import cached_property
 from itertools import count
 from typing import NamedTuple
 
@@ -58,16 +57,6 @@ class Entry:
     dialect: str | None = None
     """The dialect that it asked for; None: the league finds out."""
     nonce: str | None = None
-
-    @cached_property
-    def keys(self) -> list[str]:
-        """The secrets that the agent may know (the hashes of its tokens), the likeliest first.
-
-        Anybody can register an endpoint again and get a token for it, so tokens that were issued
-        without proof are tried last.
-        """
-        newest_first = self.tokens[::-1]
-        return [token.hash for token in sorted(newest_first, key=lambda token: not token.proven)]
 
 
 REMEMBERED_TOKENS = 8

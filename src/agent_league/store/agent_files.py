@@ -20,6 +20,8 @@ class Identity(Struct, frozen=True):
     agent_id: str
     token: str
     league_id: str | None = None
+    signing_key: str | None = None
+    """The key with which the league signs for it; older leagues tell none."""
 
 
 def load_identity(path: Path) -> Identity | None:

@@ -7,6 +7,7 @@ from typing import Any, TypeAlias, Union
 import msgspec
 
 from agent_league.store import schema
+from agent_league.store.chain import Line, hash_text, make_link, publish_event
 from agent_league.store.errors import StoreError
 from agent_league.store.events import Event
 from agent_league.store.log import StoredEvent
@@ -32,19 +33,35 @@ _any_event: msgspec.json.Decoder[Event] = msgspec.json.Decoder(
 )
 
 
-def make_statements(league_id: str, records: Iterable[StoredEvent]) -> list[Statement]:
-    """Return the statements that write events, or raise `StoreError` if one cannot be written."""
+def make_statements(
+    league_id: str, records: Iterable[StoredEvent], link: str
+) -> tuple[list[Statement], str]:
+    """Return the statements that write events after *link*, and the link of the last event.
+
+    Raise `StoreError` if one cannot be written.
+    """
     statements: list[Statement] = []
     for record in records:
         try:
-            statements.append((schema.INSERT_EVENT, (league_id, *encode_row(record))))
             match_id = getattr(record.event, "match_id", None)
+            messages = None
             if record.transcript and match_id:
-                body = _encode(record.transcript).decode()
-                statements.append((schema.INSERT_TRANSCRIPT, (league_id, match_id, body)))
+                messages = _encode(record.transcript).decode()
+                statements.append((schema.INSERT_TRANSCRIPT, (league_id, match_id, messages)))
+            *row, body = encode_row(record)
+            link = make_link(link, make_line(record.seq, row[2], row[3], body, messages))
+            statements.append((schema.INSERT_EVENT, (league_id, *row, link, body)))
         except (TypeError, ValueError) as error:  # a value that JSON lacks, or half a character
             raise StoreError(f"event {record.seq} cannot be written down: {error}") from error
-    return statements
+    return statements, link
+
+
+def make_line(
+    seq: int, kind: str, version: int, body: str, messages: str | None, link: str | None = None
+) -> Line:
+    """Return the line of the record for an event as it is stored."""
+    transcript = hash_text(messages) if messages is not None else None
+    return Line(seq, kind, version, publish_event(body), transcript, link)
 
 
 def group_rows(statements: Iterable[Statement]) -> Rows:

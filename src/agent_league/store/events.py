@@ -235,6 +235,18 @@ class MatchEnded(Event, frozen=True, kw_only=True, tag="match_ended"):
         )
 
 
+class ReportContested(Event, frozen=True, kw_only=True, tag="report_contested"):
+    """A referee reported what cannot be true, or another result than before; kept as evidence."""
+
+    once_key: ClassVar[str] = "report_contested:{0.match_id}:{0.referee_id}"
+
+    match_id: str
+    referee_id: str
+    why: str
+    winner: str | None
+    details: dict[str, Json]
+
+
 class MatchVoided(Event, frozen=True, kw_only=True, tag="match_voided"):
     """The organiser took this result out of the standings."""
 

@@ -3,6 +3,7 @@
 import asyncio
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterable, Sequence
+from contextlib import suppress
 from typing import Any, NamedTuple, Protocol, TypeAlias, TypeVar
 
 from msgspec import Raw
@@ -77,6 +78,11 @@ class EventLog:
         return self._seq
 
     @property
+    def link(self) -> str | None:
+        """The link of the hash chain after the last event that was handed over to be kept."""
+        return getattr(self._sink, "link", None)
+
+    @property
     def is_durable(self) -> bool:
         """Whether its events outlive the process."""
         return type(self._sink) is not NullSink
@@ -139,21 +145,37 @@ class EventLog:
         return notes
 
     def _keep_notes(self) -> None:
-        keeping = asyncio.ensure_future(self._keep(self._take_notes()))
-        # A failure is reported by `wait_for_failure`; nobody awaits the task itself.
-        keeping.add_done_callback(lambda task: task.cancelled() or task.exception())
+        # Handed over now, not when the task begins: the sink gets events in their order.
+        with suppress(StoreError):
+            notes = self._take_notes()
+            keeping = asyncio.ensure_future(self._confirm(notes, self._hand_over(notes)))
+            # A failure is reported by `wait_for_failure`; nobody awaits the task itself.
+            keeping.add_done_callback(lambda task: task.cancelled() or task.exception())
 
     async def _keep(self, records: list[StoredEvent]) -> None:
         """Wait until *records*, and all before them, are kept; then call the listeners."""
+        await self._confirm(records, self._hand_over(records))
+
+    def _hand_over(self, records: list[StoredEvent]) -> Awaitable[None]:
         try:
-            await self._sink.keep(*records)
+            return self._sink.keep(*records)
         except StoreError as error:
-            self._failure = error
-            self._failed.set()
+            self._fail(error)
+            raise
+
+    async def _confirm(self, records: list[StoredEvent], keeping: Awaitable[None]) -> None:
+        try:
+            await keeping
+        except StoreError as error:
+            self._fail(error)
             raise
         for stored in records:
             for listener in self._kept_listeners.get(type(stored.event), ()):
                 listener(stored.event)
+
+    def _fail(self, error: StoreError) -> None:
+        self._failure = error
+        self._failed.set()
 
     async def wait_for_failure(self) -> StoreError:
         """Wait until this log fails to keep an event, and return the error."""

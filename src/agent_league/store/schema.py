@@ -41,6 +41,13 @@ STEPS: Final = (
         body TEXT NOT NULL
     );
     """,
+    """
+    ALTER TABLE events ADD COLUMN link TEXT;
+    CREATE TABLE signing_keys (
+        league_id TEXT PRIMARY KEY,
+        signing_key TEXT NOT NULL
+    );
+    """,
 )
 VERSION: Final = len(STEPS)
 """The version of a store after all steps."""
@@ -49,8 +56,8 @@ INSERT_LEAGUE: Final = (
     "INSERT INTO leagues (league_id, opened_at, settings) VALUES (?, ?, ?) ON CONFLICT DO NOTHING"
 )
 INSERT_EVENT: Final = (
-    "INSERT INTO events (league_id, seq, at, kind, version, match_id, once, body) "
-    "VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+    "INSERT INTO events (league_id, seq, at, kind, version, match_id, once, link, body) "
+    "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
 )
 INSERT_TRANSCRIPT: Final = (
     "INSERT INTO transcripts (league_id, match_id, body) VALUES (?, ?, ?) ON CONFLICT DO NOTHING"
@@ -67,6 +74,19 @@ SELECT_LEAGUES: Final = (
     "(SELECT COUNT(*) FROM events e WHERE e.league_id = l.league_id AND once = 'farewell_said') "
     "FROM leagues l ORDER BY opened_at, league_id"
 )
+INSERT_KEY: Final = (
+    "INSERT INTO signing_keys (league_id, signing_key) VALUES (?, ?) ON CONFLICT DO NOTHING"
+)
+SELECT_KEY: Final = "SELECT signing_key FROM signing_keys WHERE league_id = ?"
+SELECT_OPENING: Final = "SELECT opened_at, settings FROM leagues WHERE league_id = ?"
+SELECT_LAST_LINK: Final = "SELECT link FROM events WHERE league_id = ? ORDER BY seq DESC LIMIT 1"
+SELECT_RECORD: Final = (
+    "SELECT e.seq, e.at, e.kind, e.version, e.match_id, e.once, e.link, e.body, t.body "
+    "FROM events e LEFT JOIN transcripts t ON t.league_id = e.league_id "
+    "AND t.match_id = e.match_id AND e.kind = 'match_ended' "
+    "WHERE e.league_id = ? AND e.seq > ? ORDER BY e.seq LIMIT ?"
+)
+"""Every column of the events, and the transcripts of the matches that they end."""
 SELECT_SETTINGS: Final = "SELECT settings FROM leagues WHERE league_id = ?"
 SELECT_EVENTS: Final = (
     "SELECT seq, kind, version, body FROM events WHERE league_id = ? AND seq > ? "

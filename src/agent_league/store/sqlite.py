@@ -75,6 +75,7 @@ class SqliteStore(Store):
             self.path.parent.mkdir(parents=True, exist_ok=True)
             if not _in_use[self.path.resolve()]:
                 self._check_size()
+            _create_private(self.path)
             with closing(self._connect()) as database, database:
                 database.execute("BEGIN EXCLUSIVE")  # two programs must not both make the tables
                 (version,) = database.execute("PRAGMA user_version").fetchone()
@@ -143,6 +144,12 @@ class SqliteWriter(Writer):
                     _insert(database, sql, rows)
         except (sqlite3.Error, ValueError, OverflowError) as error:  # or no value for a column
             raise StoreError(_describe_error(self._path, error)) from error
+
+
+def _create_private(path: Path) -> None:
+    """Make a new file that only its owner can read: it holds what the league signs with."""
+    with suppress(FileExistsError):
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
 
 
 def _identify(path: Path) -> tuple[int, int] | None:

@@ -5,7 +5,8 @@ from collections.abc import AsyncIterator, Sequence
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from agent_league.store import schema
-from agent_league.store.codec import decode_row
+from agent_league.store.chain import Line, make_first_link, publish_settings
+from agent_league.store.codec import decode_row, make_line
 from agent_league.store.errors import StoreError
 from agent_league.store.log import StoredEvent
 from agent_league.store.writer import Writer
@@ -14,6 +15,8 @@ Durability: TypeAlias = Literal["power", "process"]
 """What is survived: the loss of power, or only the death of the process."""
 
 PAGE = 10_000
+RECORD_PAGE = 1_000
+"""Fewer, because the messages of the matches come with them."""
 
 
 class LeagueRow(NamedTuple):
@@ -25,6 +28,17 @@ class LeagueRow(NamedTuple):
     matches: int
     ended: int
     """1 when its season has ended and everybody was told, else 0."""
+
+
+class RecordedEvent(NamedTuple):
+    """An event as it is stored."""
+
+    line: Line
+    columns: tuple[Any, Any, Any]
+    """When it happened, its match and its key: each stands in the body, too."""
+    body: str
+    messages: str | None
+    """The transcript of the match that it ends, as JSON."""
 
 
 class Store(ABC):
@@ -58,7 +72,38 @@ class Store(ABC):
         """Return the writer of a league, which is made if it is not there."""
         writer = self._writers[league_id] = await self.start_writer(league_id)
         await writer.write([(schema.INSERT_LEAGUE, (league_id, opened_at, settings))])
+        writer.link = await self._find_last_link(league_id)
         return writer
+
+    async def _find_last_link(self, league_id: str) -> str:
+        """Return the link of the last event; of the league itself if no event has one."""
+        for (link,) in await self.execute(schema.SELECT_LAST_LINK, league_id):
+            if link is not None:
+                return str(link)
+        return make_first_link(league_id, *await self.opening(league_id))
+
+    async def opening(self, league_id: str) -> tuple[str, str]:
+        """Return when a league was opened, and the settings that may be published."""
+        for opened_at, settings in await self.execute(schema.SELECT_OPENING, league_id):
+            return str(opened_at), publish_settings(str(settings))
+        raise StoreError(f"{self.name} holds no league {league_id!r}")
+
+    async def signing_key(self, league_id: str, new_key: str) -> str:
+        """Return the key with which a league signs; if it has none yet, *new_key* becomes it."""
+        if writer := self._writers.get(league_id):
+            await writer.write([(schema.INSERT_KEY, (league_id, new_key))])
+        for (key,) in await self.execute(schema.SELECT_KEY, league_id):
+            return str(key)
+        return new_key
+
+    async def record(self, league_id: str) -> AsyncIterator[RecordedEvent]:
+        """Yield every event of a league as it is stored, with its line of the record."""
+        after = 0
+        while rows := await self.execute(schema.SELECT_RECORD, league_id, after, RECORD_PAGE):
+            for seq, at, kind, version, match_id, once, link, body, messages in rows:
+                line = make_line(seq, kind, version, body, messages, link)
+                yield RecordedEvent(line, (at, match_id, once), body, messages)
+            after = rows[-1][0]
 
     async def leagues(self) -> list[LeagueRow]:
         """Return every league, the oldest first."""

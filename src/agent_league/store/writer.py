@@ -25,6 +25,8 @@ class Writer(ABC):
 
     def __init__(self, store: str, league_id: str) -> None:
         self.store, self.league_id = store, league_id
+        self.link = ""
+        """The link of the hash chain after the last event; set when the league is opened."""
         self._waiting: list[_PendingWrite] = []
         self._draining: asyncio.Task[None] | None = None
         self._failure: StoreError | None = None
@@ -40,7 +42,8 @@ class Writer(ABC):
     def keep(self, *records: StoredEvent) -> "asyncio.Future[None]":
         """Return a future that is done when *records*, and all before them, are kept."""
         try:
-            return self.write(make_statements(self.league_id, records))
+            statements, self.link = make_statements(self.league_id, records, self.link)
+            return self.write(statements)
         except StoreError as error:
             self._failure = error
             raise

@@ -17,6 +17,7 @@ _EXTENSION_FIELDS: Mapping[type[Message], frozenset[str]] = {
     LeagueErrorMessage: frozenset({"error_name", "detail", "retryable"}),
     GameErrorMessage: frozenset({"error_name", "detail", "retryable", "context"}),
     Invitation: frozenset({"commitment"}),
+    LeagueCompleted: frozenset({"record_link"}),
     ResultReport: frozenset({"ticket", "transcript", "violations"}),
 }
 """The fields that we add to those of the specification."""

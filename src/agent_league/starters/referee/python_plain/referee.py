@@ -152,7 +152,7 @@ class Referee:
 
     def __init__(self, league: str, endpoint: str) -> None:
         self.league, self.endpoint = league, endpoint
-        self.referee_id, self.token = "referee", ""
+        self.referee_id, self.token, self.key = "referee", "", ""
         self.running: set[str] = set()  # the ids of the matches that are running now
         self.accepted: set[tuple[str, str]] = set()  # the match id and ticket of every order
         self.lock = threading.Lock()  # every request has its own thread
@@ -175,6 +175,7 @@ class Referee:
         if result.get("status") != "ACCEPTED":
             sys.exit(f"The league did not accept {NAME}: {result.get('reason') or response}")
         self.referee_id, self.token = result["referee_id"], result["auth_token"]
+        self.key = result.get("signing_key") or hashlib.sha256(self.token.encode()).hexdigest()
         print(f"{NAME} is {self.referee_id} in {result.get('league_id')}", flush=True)
 
     def start(self, order: Message) -> Message:
@@ -195,10 +196,9 @@ class Referee:
         return {**envelope, "match_id": match_id, "status": status, "reason": reason}
 
     def is_signed_by_league(self, order: Message) -> bool:
-        """Check the signature. Its key is our token, which only the league and we know."""
-        key = hashlib.sha256(self.token.encode()).hexdigest().encode()
+        """Check the signature. Only the league and we know its key."""
         content = f"{order['match_id']}\x1f{order['ticket']}".encode()
-        signature = "tkt_" + hmac.digest(key, content, "sha256").hex()
+        signature = "tkt_" + hmac.digest(self.key.encode(), content, "sha256").hex()
         return hmac.compare_digest(str(order.get("auth_token")).encode(), signature.encode())
 
     def report(self, order: Message, result: Message) -> None:

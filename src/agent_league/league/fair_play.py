@@ -1,0 +1,111 @@
+"""Whether a referee drew as it was told, and what happens to one that lies."""
+
+from collections.abc import Mapping
+from enum import Enum, auto
+
+from msgspec.structs import replace
+
+from agent_league.agent import log
+from agent_league.game import GAMES
+from agent_league.league import verdicts
+from agent_league.league.context import Context
+from agent_league.protocol import ErrorCode, ProtocolError
+from agent_league.protocol.play import ResultReport
+from agent_league.protocol.results import Termination
+from agent_league.replay import ReplayError, is_same_json, list_turns, play_again
+from agent_league.season.roster import Entry
+from agent_league.store.events import AgentDisqualified, MatchEnded, ReportContested
+from agent_league.vocabulary import Json
+
+ABOUT = "MATCH_RESULT_REPORT"
+GROUND = "false_report"
+"""The ground on which a referee is put out, in every league."""
+
+
+class Draw(Enum):
+    """How a referee drew."""
+
+    PROVEN = auto()
+    """From the secret of the match: everybody can compute it again."""
+    OWN = auto()
+    """By itself: it knows nothing of secrets."""
+    FALSE = auto()
+    """It says that it drew from the secret, and did not."""
+
+
+def judge_draw(ended: MatchEnded, game_type: str, options: Mapping[str, Json], secret: str) -> Draw:
+    """Return how the referee of *ended* drew, by playing the match again."""
+    other = Draw.FALSE if "draw_secret" in ended.details else Draw.OWN
+    try:
+        turns = list_turns(ended.details, ended.players)
+        outcome, record = play_again(GAMES[game_type], options, secret, turns)
+    except ReplayError:
+        return other
+    winner = None if outcome.winner is None else ended.players[outcome.winner]
+    told = {name: ended.details[name] for name in record if name in ended.details}
+    agrees = is_same_json(told, {name: record[name] for name in told}) and ended.winner == winner
+    return Draw.PROVEN if agrees and ended.details.get("draw_secret", secret) == secret else other
+
+
+class FairPlay:
+    """Looks at every report; a referee that lies is put out, and its match is played elsewhere."""
+
+    def __init__(self, context: Context) -> None:
+        self._context, self._season = context, context.season
+        self._own_drawers: set[str] = set()
+
+    def check(self, ended: MatchEnded, referee: Entry, options: Mapping[str, Json]) -> MatchEnded:
+        """Return *ended* as it is kept; raise `ProtocolError` if the referee lies."""
+        match = self._season.matches[ended.match_id]
+        played = not ended.technical_losses and ended.termination == Termination.COMPLETED
+        if match.commitment is None or not played:
+            return ended
+        secret, settings = self._season.find_secret(match), self._season.settings
+        draw = judge_draw(ended, settings.game_type, options, secret)
+        if draw is Draw.FALSE:
+            self._put_out(ended, referee)
+        if draw is Draw.OWN and referee.agent_id not in self._own_drawers:
+            self._own_drawers.add(referee.agent_id)
+            log.info("%s draws by itself: its draws cannot be proven", referee.agent_id)
+        if draw is Draw.PROVEN and options != settings.options:
+            return replace(ended, details={**ended.details, "options": dict(options)})
+        return ended
+
+    def note_conflict(self, report: ResultReport, referee: Entry) -> bool:
+        """Keep a second report of a match as evidence, if it says something else than the first."""
+        kept = self._season.results.get(report.match_id)
+        if kept is None or kept.referee_id != referee.agent_id:
+            return False
+        try:
+            told = verdicts.read_verdict(
+                report.result, kept.players, self._season.settings.game_type
+            )
+        except ValueError:
+            told = None
+        if told is not None and verdicts.tells_same(told, kept.result):
+            return False
+        why = "reported again, with another result"
+        self._note(report.match_id, referee, why, report.result.winner, report.result.details)
+        return True
+
+    def _put_out(self, ended: MatchEnded, referee: Entry) -> None:
+        why = f"{ended.match_id}: the number does not come from the secret that it was given"
+        self._note(ended.match_id, referee, why, ended.winner, ended.details)
+        at, note = self._context.now(), self._context.events.note
+        who = referee.agent_id
+        note(AgentDisqualified(at=at, agent_id=who, ground=GROUND, why=why))
+        log.warning("%s is out: %s", who, why)
+        raise ProtocolError(ErrorCode.NOT_ALLOWED, f"result.details: {why}", about=ABOUT)
+
+    def _note(
+        self, match_id: str, referee: Entry, why: str, winner: str | None, details: dict[str, Json]
+    ) -> None:
+        event = ReportContested(
+            at=self._context.now(),
+            match_id=match_id,
+            referee_id=referee.agent_id,
+            why=why,
+            winner=winner,
+            details=details,
+        )
+        self._context.events.note(event)
