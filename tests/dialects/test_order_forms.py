@@ -1,5 +1,6 @@
 """Our league orders a match from a third-party referee in whichever form that referee has."""
 
+import asyncio
 import json
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -14,12 +15,18 @@ from agent_league.dialects.v2.order_forms import (
     is_order_path,
     locate_order,
 )
+from agent_league.dialects.v2.session import V2Session
 from agent_league.http.exchange import Answer
+from agent_league.peers.line import Line
+from agent_league.protocol import Patience
+from agent_league.protocol.deviations import Ledger
 from agent_league.protocol.failures import UnreachableError
+from agent_league.protocol.play import StartMatch
 from protocol.samples import SAMPLES
 from timewarp import run
 
 ORDER: dict[str, Any] = msgspec.to_builtins(SAMPLES["START_MATCH"])
+RPC = {"jsonrpc": "2.0"}
 FIRST, SECOND = (player["player_id"] for player in ORDER["players"])
 
 
@@ -94,3 +101,35 @@ def test_a_server_without_a_description_names_no_path(answer: Answer | None) -> 
 def test_only_the_name_of_an_order_is_a_path_of_orders() -> None:
     assert is_order_path("/admin/run_match")
     assert not is_order_path("/admin/start_league")
+
+
+def test_an_order_that_fails_while_another_finds_the_form_is_given_in_that_form() -> None:
+    first = SAMPLES["START_MATCH"]
+    assert isinstance(first, StartMatch)
+    second = msgspec.structs.replace(first, match_id="R9M9")
+
+    async def main() -> list[str]:
+        is_found = asyncio.Event()
+
+        async def post(url: str, body: bytes, within: float) -> Answer:
+            await asyncio.sleep(0)  # both orders are on their way
+            frame = json.loads(body or b"{}")
+            params = frame.get("params", {})
+            taken = {"status": "ACCEPTED", "match_id": params.get("match_id")}
+            if frame.get("method") == "START_MATCH" and params["sender"] != "league_manager":
+                is_found.set()
+                return Answer(200, json.dumps({**RPC, "id": frame["id"], "result": taken}).encode())
+            if params.get("match_id") == second.match_id:
+                await is_found.wait()
+            unknown = {"code": -32601, "message": "Method not found"}
+            return Answer(
+                404, json.dumps({**RPC, "id": frame.get("id"), "error": unknown}).encode()
+            )
+
+        line = Line(V2Session("http://referee/mcp", post), Patience())
+        ledger = Ledger("REF01", strict=False)
+        replies = await asyncio.gather(*(line.ask(order, 5.0, None, ledger) for order in orders))
+        return [reply.status for reply in replies]
+
+    orders = (first, second)
+    assert run(main()) == ["ACCEPTED", "ACCEPTED"]

@@ -110,6 +110,8 @@ class V2Session(PeerSession):
     ) -> bytes | Raw:
         kind, record = outgoing.kind, self._records[outgoing.kind]
         framing, pause = record.framing or self._default_framing, FIRST_PAUSE
+        # The error is that of the right form, whatever another call has learned meanwhile.
+        framing = framing if error is None else DEFAULT_FRAMING
         attempts: FramingAttempts | None = None
         while True:
             try:
