@@ -18,8 +18,8 @@ REFEREE_PORT = 8001
 
 CONCURRENT_GAMES = 10
 PROGRESS_EVERY = 10
-REPEATS = 8
-"""A player that chooses anew each time escapes only one check in 256."""
+REPEATS = 16
+"""A player that chooses anew each time escapes only one check in 65,536."""
 SERIES_FROM, CONCURRENT_FROM, REPEATS_FROM, TRIALS_FROM = 100, 20, 40, 60
 
 
