@@ -13,6 +13,7 @@ SOURCES := src tests scripts $(wildcard bench examples)
 HERE := -n 2 --dist loadgroup -q --ignore=tests/chaos --ignore=tests/strangers --ignore=tests/browser
 UPGRADE ?=
 SEEDS ?= 100
+FAULTS ?= 200
 COMMANDS ?= 200
 STORE ?= sqlite
 ARGS ?=
@@ -27,7 +28,7 @@ MOVED := $(shell [ "$$(cat $(READY) 2>/dev/null)" = "$$(pwd -P)" ] || echo moved
 COMPILE := $(UV) pip compile --quiet --universal --generate-hashes \
 	--no-emit-index-url --no-header --no-annotate $(UPGRADE)
 
-.PHONY: help setup setup-dev play test test-processes coverage agents browser chaos conformance strangers strangers-mcp check fmt fmt-check lint type layers \
+.PHONY: help setup setup-dev play test test-processes coverage agents browser attack chaos conformance strangers strangers-mcp check fmt fmt-check lint type layers \
 	golden docs docs-check bench wheel lock clean moved
 
 help:  ## show this list
@@ -54,12 +55,18 @@ coverage: $(READY_DEV)  ## run the tests, and print how much of the code they ru
 agents: $(READY_DEV)  ## hold the starters, and crooked agents, to league check
 	@$(PY) -m pytest -m slow $(HERE) $(ARGS)
 
-chaos: $(READY_DEV)  ## kill leagues, run random commands (SEEDS=100, COMMANDS=200, STORE=postgresql)
-	@CHAOS_SEEDS=$(SEEDS) CHAOS_STORE=$(STORE) CHAOS_COMMANDS=$(COMMANDS) \
+chaos: $(READY_DEV)  ## kill leagues, break their links, run random commands (SEEDS=100, FAULTS=200, COMMANDS=200)
+	@CHAOS_SEEDS=$(SEEDS) CHAOS_FAULTY_SEEDS=$(FAULTS) CHAOS_STORE=$(STORE) CHAOS_COMMANDS=$(COMMANDS) \
 	  $(PY) -m pytest -q tests/chaos $(ARGS)
 
 browser: $(READY_DEV)  ## look at the pages of leagues in a real browser (chromium)
 	@$(PY) -m pytest -q tests/browser $(ARGS)
+
+attack: $(READY_DEV)  ## attack a league in every way of the threat list (SECURITY.md)
+	@$(PY) -m pytest -n 2 -q tests/attacks tests/verification tests/test_chance.py \
+	  tests/http_wire/test_limits.py tests/end_to_end/test_no_server_error.py tests/end_to_end/test_hostile_mcp_players.py \
+	  tests/league/test_registering_again.py tests/league/test_token_lifetime.py tests/store/test_damage.py \
+	  tests/cli/test_escape_codes.py $(ARGS)
 
 strangers: $(READY_DEV)  ## play with third-party agents, tolerantly and strictly
 	@$(PY) -m pytest -n 2 -q --ignore-glob='*/test_mcp_*' tests/strangers $(ARGS)

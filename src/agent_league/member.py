@@ -68,6 +68,8 @@ class Member(Agent):
     ) -> None:
         super().__init__(name, wire, **options)
         self.meta = meta
+        self.join_code: str | None = None
+        """What the league asks for, if not everybody may join."""
         self.dialect = dialect
         """The dialect of its messages to the league; it understands every dialect of the league's."""
         self.league_url = league_url
@@ -149,6 +151,7 @@ class Member(Agent):
             **self.envelope(f"conv-{self.name.lower()}-reg"),
             "auth_token": self.token,
             "league_id": self.league_id,
+            "join_code": self.join_code,
         }
         if isinstance(self.meta, registration.RefereeMeta):
             return registration.RegisterReferee(**fields, referee_meta=self.meta)

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 from random import Random
+from threading import Event
 from typing import Any, cast
 
 from agent_league.http.client import HttpClient
@@ -25,6 +26,7 @@ from agent_league.running.members import run_members
 from agent_league.running.serve import LOOPBACK, bind
 from agent_league.running.specs import AgentSpec, LeagueLink, LeagueSpec
 from agent_league.season.settings import LeagueSettings
+from chaos.fault_proxy import be_proxies
 from free_ports import free_ports
 
 PLAYERS, REFEREES = 20, 2
@@ -42,11 +44,11 @@ PATIENCE = Patience(
 )
 
 
-def settings(seed: int) -> LeagueSettings:
+def settings(seed: int, players: int = PLAYERS) -> LeagueSettings:
     return LeagueSettings(
         seed=str(seed),
         league_id=f"drill_{seed}",
-        awaited_players=PLAYERS,
+        awaited_players=players,
         awaited_referees=REFEREES,
         patience=PATIENCE,
         retry=Retry(attempts=3, base_delay=0.2),
@@ -84,9 +86,9 @@ class WitnessedReferee(AgentSpec):
         return super().make_member(witnessed, link)
 
 
-def be_manager(seed: int, folder: Folder, port: int) -> None:
+def be_manager(seed: int, folder: Folder, port: int, players: int = PLAYERS) -> None:
     _quietly()
-    terms = settings(seed)
+    terms = settings(seed, players)
     over = any(row.ended for row in folder.list_leagues() if row.league_id == terms.league_id)
     if not over:  # killed after its last word: the same command would open another league
         run_league(folder.open_spec(LeagueSpec(terms, port_base=port)), folder)
@@ -111,6 +113,9 @@ class Drill:
 
     seed: int
     folder: Folder
+    players: int = PLAYERS
+    faulty: bool = False
+    """Whether the links between all agents are faulty, and processes are stopped, too."""
     processes: dict[str, BaseProcess] = field(default_factory=dict)
     kills: int = 0
 
@@ -150,6 +155,9 @@ class Drill:
 
     def _strike(self) -> None:
         """Kill somebody, or everybody, and start again whoever is not there."""
+        if self.faulty and self._rng.random() < 0.3:
+            self._stop_for_a_while()
+            return
         kinds = ("manager", "REF", "P", "")
         prefix = self._rng.choice(kinds)
         names = [name for name in self.processes if name.startswith(prefix)]
@@ -160,6 +168,14 @@ class Drill:
             self.processes[name].join()
             self.kills += 1
         self._start_the_dead()
+
+    def _stop_for_a_while(self) -> None:
+        """Let somebody hang, as on a machine that is busy or asleep."""
+        pid = self.processes[self._rng.choice(list(self.processes))].pid or 0
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGSTOP)
+            Event().wait(self._rng.uniform(0.1, 0.8))
+            os.kill(pid, signal.SIGCONT)
 
     def _start_the_dead(self) -> None:
         for name, process in list(self.processes.items()):
@@ -173,19 +189,27 @@ class Drill:
         self.processes[name] = process
 
     def _work(self) -> Iterator[tuple[str, tuple[Callable[..., None], tuple[Any, ...]]]]:
-        ports = free_ports(1 + REFEREES + PLAYERS)
+        agents = 1 + REFEREES + self.players
+        found = free_ports(2 * agents)
+        ports, proxies = found[:agents], dict(zip(found[:agents], found[agents:], strict=True))
         manager, *others = ports
-        link = LeagueLink(f"http://{LOOPBACK}:{manager}/mcp")
+        if self.faulty:
+            targets = {proxy: port for port, proxy in proxies.items()}
+            yield "proxies", (be_proxies, (targets, str(self.seed)))
+        else:
+            proxies = {port: port for port in ports}
+        link = LeagueLink(f"http://{LOOPBACK}:{proxies[manager]}/mcp")
         strategy = self.folder.shared / "drowsy.py"
         strategy.parent.mkdir(parents=True, exist_ok=True)
         strategy.write_text(DROWSY, encoding="utf-8")
-        yield "manager", (be_manager, (self.seed, self.folder, manager))
+        yield "manager", (be_manager, (self.seed, self.folder, manager, self.players))
         for number, port in enumerate(others[:REFEREES], 1):
             referee = WitnessedReferee(
                 Role.REFEREE,
                 f"REF{number:02}",
                 port,
                 "Referee",
+                endpoint=f"http://{LOOPBACK}:{proxies[port]}/mcp",
                 identity_path=self.folder.shared / f"REF{number:02}.json",
                 acknowledged=self.acknowledged,
             )
@@ -197,6 +221,7 @@ class Drill:
                 port,
                 f"Player {number}",
                 strategy=str(strategy),
+                endpoint=f"http://{LOOPBACK}:{proxies[port]}/mcp",
                 identity_path=self.folder.shared / f"P{number:02}.json",
             )
             yield player.agent_id, (be_member, (player, link))

@@ -14,11 +14,13 @@ from agent_league.season.season import Season
 from agent_league.store import StoredEvent
 from agent_league.store.events import AgentRegistered, MatchEnded, SeasonEnded
 from agent_league.tournament.standings import Scoring, Table
+from agent_league.verification.stored import audit_store
 from agent_league.vocabulary import PlayerId
-from chaos.drill import PLAYERS, Drill, settings
+from chaos.drill import Drill, settings
 from store.cluster import Cluster, hindrance
 
 SEEDS = range(int(os.environ.get("CHAOS_SEEDS", "5")))
+FAULTY_SEEDS = range(int(os.environ.get("CHAOS_FAULTY_SEEDS", "2")))
 POSTGRES = os.environ.get("CHAOS_STORE", "sqlite").startswith("postgres")
 
 
@@ -41,6 +43,7 @@ def address() -> Iterator[str | None]:
 async def happened(folder: Folder, league_id: str) -> list[StoredEvent]:
     async with folder.open_store() as store:
         assert store is not None
+        await audit_store(store, league_id)  # everything that league verify checks
         return [stored async for page in store.events(league_id) for stored in page]
 
 
@@ -56,12 +59,22 @@ def recomputed(ended: list[MatchEnded], players: list[str]) -> list[tuple[str, i
 def test_a_league_whose_processes_are_killed_ends_as_if_nothing_had_happened(
     seed: int, tmp_path: Path, address: str | None
 ) -> None:
-    folder = Folder(tmp_path, address)
-    drill = Drill(seed, folder)
+    check_drill(Drill(seed, Folder(tmp_path, address)))
+
+
+@pytest.mark.timeout(240)
+@pytest.mark.parametrize("seed", FAULTY_SEEDS)
+def test_a_league_with_faults_on_every_link_ends_and_holds(seed: int, tmp_path: Path) -> None:
+    check_drill(Drill(1000 + seed, Folder(tmp_path), players=10, faulty=True))
+
+
+def check_drill(drill: Drill) -> None:
+    """Run *drill*; every acknowledged result must count once, and `league verify` must hold."""
     drill.run()
-    stored = asyncio.run(happened(folder, settings(seed).league_id))
+    folder, terms = drill.folder, settings(drill.seed, drill.players)
+    stored = asyncio.run(happened(folder, terms.league_id))
     events = [kept.event for kept in stored]
-    players = [f"P{number:02}" for number in range(1, PLAYERS + 1)]
+    players = [f"P{number:02}" for number in range(1, drill.players + 1)]
 
     ended = [event for event in events if isinstance(event, MatchEnded)]
     met = Counter(tuple(sorted(event.players)) for event in ended)
@@ -79,7 +92,7 @@ def test_a_league_whose_processes_are_killed_ends_as_if_nothing_had_happened(
     assert set(endpoints) == {*players, "REF01", "REF02"}
     assert set(endpoints.values()) == {1}, "an agent was taken for another one"
 
-    season = Season(settings(seed))
+    season = Season(terms)
     for event in events:
         season.apply(event)
     assert [(row.player_id, row.points) for row in season.standings()] == recomputed(ended, players)

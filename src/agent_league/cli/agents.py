@@ -44,6 +44,7 @@ def referee(
     *,
     port: flags.Port = None,
     league_id: flags.JoinedLeague = None,
+    join_code: flags.JoinCode = None,
     referee_id: str = "referee",
     name: flags.DisplayName = None,
     capacity: Annotated[int, flags.between(1, 10)] | None = None,
@@ -72,7 +73,7 @@ def referee(
         addresses=read_addresses(shared),
     )
     url = find_address(league, Folder(shared))
-    link = files.make_link(url, league_id=league_id, waits_for_league=patient)
+    link = files.make_link(url, league_id=league_id, join_code=join_code, waits_for_league=patient)
     _run_agent(spec, link, files, host, port, log_level)
 
 
@@ -81,6 +82,7 @@ def player(
     *,
     port: flags.Port = None,
     league_id: flags.JoinedLeague = None,
+    join_code: flags.JoinCode = None,
     player_id: str = "player",
     strategy: str | None = None,
     games: str | None = None,
@@ -114,9 +116,8 @@ def player(
     """
     files = ConfigFiles(shared, lenient=True)
     url = find_address(league, Folder(shared))
-    link = files.make_link(
-        url, league_id=league_id, dialect=protocol, seed=seed, waits_for_league=patient
-    )
+    joining = {"league_id": league_id, "join_code": join_code, "waits_for_league": patient}
+    link = files.make_link(url, dialect=protocol, seed=seed, **joining)
     found = files.find_agent(Role.PLAYER, player_id)
     found = replace(found, game_types=_read_games(games) or found.game_types)
     headers = parse_headers(header)
@@ -125,7 +126,7 @@ def player(
         found = replace(found, game_types=run(_find_games(mcp, mcp_command, headers)))
     if mcp and not headers:
         server = replace(found, display_name=str(name), endpoint=mcp)
-        return run(_register(server, LeagueLink(url, league_id)))
+        return run(_register(server, link))
     named = _choose_strategy(found, strategy, name, files.player.display_name)
     spec = replace(named, mcp_command=mcp_command, endpoint=endpoint or "")
     spec = replace(spec, mcp_url=mcp, mcp_headers=headers)

@@ -57,6 +57,20 @@ JoinedLeague = Annotated[
     str | None, Parameter(help="The id of the league to join; by default any that is there.")
 ]
 
+# Who may join
+JoinCode = Annotated[
+    str | None,
+    Parameter(help="The code that lets agents into the league."),
+]
+Students = Annotated[
+    Path | None,
+    Parameter(help="A CSV file with the columns name and code: who may join, as whom."),
+]
+Networks = Annotated[
+    str | None,
+    Parameter(help="Where agents may listen, with commas: 10.0.0.0/8,192.168.0.0/16."),
+]
+
 # How a league is played
 Players = Annotated[int, between(2, 1000, help="How many players to wait for.")]
 Referees = Annotated[

@@ -7,6 +7,7 @@ from typing import Annotated
 
 from agent_league.cli import league_options as flags
 from agent_league.cli.console import print_next_steps
+from agent_league.cli.gate import read_gate, read_networks
 from agent_league.cli.launch import TokenPrinter, launch, list_join_steps
 from agent_league.cli.next_steps import list_steps_after_class
 from agent_league.cli.report import format_champion, print_final_standings
@@ -55,6 +56,9 @@ def start(
     host: flags.Host = None,
     class_league: flags.ClassLeague = False,
     strict: flags.Strict = None,
+    join_code: flags.JoinCode = None,
+    roster: flags.Students = None,
+    networks: flags.Networks = None,
     new: flags.Switch = False,
     shared: flags.Shared = SHARED,
     store: flags.StoreAddress = None,
@@ -72,14 +76,9 @@ def start(
         Begin a new league, even if one of that id has not ended.
     """
     files, folder = ConfigFiles(shared), Folder(shared, store, durability)
+    chosen = {"strict": strict, "game": game, "legs": legs, **read_gate(join_code, roster)}
     base = files.make_settings(
-        league_id,
-        seed,
-        awaited_players=players,
-        class_league=class_league,
-        strict=strict,
-        game=game,
-        legs=legs,
+        league_id, seed, awaited_players=players, class_league=class_league, **chosen
     )
     agents = files.choose_agents(Role.REFEREE, base.game_type, referees, port_base)
     spec = LeagueSpec(
@@ -88,6 +87,7 @@ def start(
         port_base=files.manager_port if port_base is None else port_base,
         host=host or files.host,
         log_level=log_level,
+        networks=read_networks(networks),
     )
     run_for_others(_open(spec, folder, new=new), folder, choose_screen(None))
 
@@ -177,6 +177,9 @@ def manager(
     endpoint: flags.Endpoint = None,
     class_league: flags.ClassLeague = False,
     strict: flags.Strict = None,
+    join_code: flags.JoinCode = None,
+    roster: flags.Students = None,
+    networks: flags.Networks = None,
     new: flags.Switch = False,
     shared: flags.Shared = SHARED,
     store: flags.StoreAddress = None,
@@ -195,22 +198,16 @@ def manager(
         Begin a new league, even if one of that id has not ended.
     """
     files, folder = ConfigFiles(shared), Folder(shared, store, durability)
-    settings = files.make_settings(
-        league_id,
-        seed,
-        awaited_players=players,
-        awaited_referees=referees,
-        class_league=class_league,
-        strict=strict,
-        game=game,
-        legs=legs,
-    )
+    chosen = {"strict": strict, "game": game, "legs": legs, **read_gate(join_code, roster)}
+    chosen |= {"awaited_players": players, "awaited_referees": referees}
+    settings = files.make_settings(league_id, seed, class_league=class_league, **chosen)
     spec = LeagueSpec(
         settings,
         port_base=files.manager_port if port is None else port,
         host=host or files.host,
         endpoint=endpoint and complete_endpoint(endpoint),
         log_level=log_level,
+        networks=read_networks(networks),
     )
     run_manager(_open(spec, folder, new=new), folder)
 

@@ -87,9 +87,9 @@ class GuestDesk:
             display_name=form.display_name,
             version=VERSION,
             game_types=[self._manager.settings.game_type],
-            contact_endpoint=self._make_endpoint(f"{GUEST_PATH}{secrets.token_hex(6)}{MCP}"),
+            contact_endpoint=self._make_endpoint(f"{GUEST_PATH}{secrets.token_hex(16)}{MCP}"),
         )
-        return await self._admit(self._create_guest("guest", meta), form.model)
+        return await self._admit(self._create_guest("guest", meta), form.model, form.join_code)
 
     async def wait_for_turn(self, arguments: dict[str, Json], caller: Caller) -> News:
         """Return the guest's open turn as soon as there is one, or say that there is none."""
@@ -169,8 +169,10 @@ class GuestDesk:
         with guest.active_call():
             yield guest
 
-    async def _admit(self, guest: Guest, model: str | None) -> forms.Joined:
-        request = cast("RegisterPlayer", guest.application())
+    async def _admit(self, guest: Guest, model: str | None, code: str | None) -> forms.Joined:
+        request = msgspec.structs.replace(
+            cast("RegisterPlayer", guest.application()), join_code=code
+        )
         reply = await self._manager.register_player(request, guest=True, model=model)
         if reply.player_id is None or reply.auth_token is None:
             self._wire.remove(guest)

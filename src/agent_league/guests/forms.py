@@ -31,6 +31,7 @@ class JoinLeague(Struct, frozen=True, kw_only=True):
     """Take a seat in the league, under a name that everybody will see."""
 
     display_name: DisplayName
+    join_code: str | None = None
     model: DisplayName | None = None
     auth_token: Token | None = None
     """From an earlier call: with it, a guest that has joined keeps its seat."""
@@ -173,6 +174,10 @@ def _describe(
 
 _ARGUMENTS: Mapping[str, Schema] = {
     "display_name": {"type": "string", "description": "Your name, which everybody will see."},
+    "join_code": {
+        "type": "string",
+        "description": "From the organiser, if the league asks for it.",
+    },
     "model": {"type": "string", "description": "Which model plays, if one does."},
     "auth_token": {"type": "string", "description": "From join_league, unless sent as bearer."},
     "max_wait_sec": {"type": "number", "description": "Seconds to wait, 0 to 50; 25 if left out."},
@@ -187,6 +192,7 @@ CARDS: Mapping[str, Callable[..., ToolCard]] = {
         "JOINED has the rules of the game, your player_id, and your auth_token, which every later "
         "call needs and with which you keep your seat. Then call wait_for_turn.",
         "display_name",
+        "join_code?",
         "model?",
         "auth_token?",
     ),

@@ -2,8 +2,10 @@
 
 import dataclasses
 import re
+import socket
 from collections.abc import Mapping
 from functools import lru_cache
+from ipaddress import ip_address
 from typing import NamedTuple
 
 import msgspec
@@ -123,6 +125,25 @@ def _check_headers(headers: Mapping[bytes, bytes], site: Site) -> None:
     if origin is not None and origin.partition(b"://")[2].lower() != host.lower():
         refusal = make_error_answer(403, "pages of another origin may not call this agent")
         raise RefusalError(refusal)
+    if origin is not None and not site.local and name not in site.names and not _is_own_name(name):
+        raise RefusalError(make_error_answer(421, f"no agent here is called {name[:100]}"))
+
+
+@lru_cache(maxsize=256)
+def _is_own_name(name: str) -> bool:
+    """Whether a page under *name* can be ours: an address, or what this machine is called.
+
+    Any other name may belong to somebody who made it lead to this machine.
+    """
+    machine = socket.gethostname().lower()
+    short = machine.partition(".")[0]
+    if name in LOOPBACK_NAMES or name in {machine, short, f"{short}.local"}:
+        return True
+    try:
+        ip_address(name.strip("[]"))
+    except ValueError:
+        return False
+    return True
 
 
 @lru_cache(maxsize=256)

@@ -5,7 +5,10 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, TypeAlias
 
+import msgspec
+
 from agent_league.clock import format_exact_time
+from agent_league.league.names import is_reserved, make_skeleton
 from agent_league.protocol import ErrorCode, Role, fields, tokens
 from agent_league.protocol.registration import (
     PlayerMeta,
@@ -31,6 +34,11 @@ class Refusal:
     code: ErrorCode
 
 
+MAX_REFEREES = 200
+"""More than any league needs; whoever registers more only wants to fill the memory."""
+Known: TypeAlias = tuple[Entry, bool]
+"""An agent that registered before, and whether it has proved that it is this one."""
+WRONG_CODE = "Join code missing or wrong: the organiser of the league gives it (join_code)"
 TOO_LATE = Refusal("Registration closed - league already started", ErrorCode.LATE_REGISTRATION)
 
 
@@ -57,6 +65,9 @@ def judge(
     """
     settings, roster, role = season.settings, season.roster, _role_of(application)
     known = _check_eligibility(application, settings) or _identify(application, roster, now)
+    student = find_student(application.join_code, settings)
+    if not isinstance(known, Refusal):
+        known = _check_code(application, season, known, student)
     if known is None:
         known = _check_newcomer(application, season)
     elif not isinstance(known, Refusal) and not _takes_part(known[0], season):
@@ -77,7 +88,36 @@ def judge(
     if entry and (not proven or entry.endpoint == meta.contact_endpoint):
         return Admission(agent_id, token, TokenIssued(**issued, proven=proven))
     issued |= {"role": role, "guest": guest, "model": model}
-    return Admission(agent_id, token, _make_registration(meta, issued))
+    registration = _make_registration(meta, issued)
+    if student is not None and role is Role.PLAYER:
+        registration = msgspec.structs.replace(registration, display_name=student)
+    return Admission(agent_id, token, registration)
+
+
+def find_student(code: str | None, settings: LeagueSettings) -> str | None:
+    """Return the student to whom *code* belongs."""
+    digest = tokens.hash_token(code or "")
+    return next((name for name, known in settings.students.items() if known == digest), None)
+
+
+def _check_code(
+    application: Application, season: Season, known: Known | None, student: str | None
+) -> Known | Refusal | None:
+    """Refuse whoever has neither the code of the league nor one of their own, nor a token.
+
+    The code of a student proves who it is, so that one who lost its token comes back with it.
+    """
+    settings = season.settings
+    if settings.join_code is None or (known is not None and known[1]):
+        return known
+    if tokens.is_same_secret(application.join_code or "", settings.join_code):
+        return known
+    if student is None or _role_of(application) is not Role.PLAYER:
+        return Refusal(WRONG_CODE, ErrorCode.NOT_ALLOWED)
+    own = [one for one in season.roster.of(Role.PLAYER) if one.display_name == student]
+    if known is not None and known[0] not in own:
+        return Refusal("Duplicate endpoint: another agent listens there", ErrorCode.NOT_ALLOWED)
+    return (own[0], True) if own else None
 
 
 def _make_registration(meta: Meta, issued: Mapping[str, Any]) -> AgentRegistered:
@@ -162,8 +202,12 @@ def _check_newcomer(application: Application, season: Season) -> Refusal | None:
     peers = season.roster.present(role)
     if role is Role.PLAYER and len(peers) >= settings.max_players:
         return Refusal("Maximum players reached", ErrorCode.NOT_ALLOWED)
-    names = {peer.display_name.casefold() for peer in peers}
+    if role is Role.REFEREE and len(peers) >= MAX_REFEREES:
+        return Refusal("Maximum referees reached", ErrorCode.NOT_ALLOWED)
     unique = settings.unique_names or _dialect_of(meta) in UNIQUE_NAME_VERSIONS
-    if unique and meta.display_name.strip().casefold() in names:
+    names = {make_skeleton(peer.display_name) for peer in peers} if unique else set()
+    if make_skeleton(meta.display_name) in names:
         return Refusal("Duplicate display name", ErrorCode.NOT_ALLOWED)
+    if role is Role.PLAYER and is_reserved(meta.display_name):
+        return Refusal("Reserved display name", ErrorCode.NOT_ALLOWED)
     return None

@@ -4,13 +4,16 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
+from msgspec.structs import replace
+
 from agent_league.agent import Agent
 from agent_league.chance import commit_to
 from agent_league.http.exchange import PageAnswer, PageRequest, Wire
 from agent_league.http.site import Site
 from agent_league.league import views
-from agent_league.league.admission import Refusal, judge
+from agent_league.league.admission import Admission, Refusal, judge
 from agent_league.league.context import Context
+from agent_league.league.endpoint_gate import EndpointError, EndpointGate
 from agent_league.league.organiser import Organiser
 from agent_league.league.referee_claims import RefereeClaims
 from agent_league.league.refusals import RefusedApplications
@@ -30,7 +33,7 @@ from agent_league.peers.endpoint import Handler
 from agent_league.protocol import ErrorCode, Message, ProtocolError, Role, name, registration
 from agent_league.protocol.deviations import Deviation, make_refusal
 from agent_league.protocol.error_messages import LeagueErrorMessage
-from agent_league.protocol.fields import UNSTATED
+from agent_league.protocol.fields import UNSTATED, find_endpoint_problem
 from agent_league.protocol.play import ResultReport, TranscriptPart
 from agent_league.protocol.queries import Query, QueryAnswer, QueryProblem, RefereeClaim
 from agent_league.protocol.reading import read_as
@@ -75,6 +78,8 @@ class LeagueManager(Agent):
         self.settings = settings
         self.events = events
         self.season = Season(settings)
+        self.endpoint_gate = EndpointGate()
+        """Set before the manager is served, if it may not call every address."""
         self.guests: GuestHost | None = None
         """Set before the manager is served, if guests may take part."""
         self.spectators: Spectators | None = None
@@ -211,7 +216,7 @@ class LeagueManager(Agent):
         self, request: RegisterPlayer | RegisterReferee, role: Role, **options: Any
     ) -> dict[str, Any]:
         """Admit the agent that sent *request*, or refuse it; return the fields of the reply."""
-        decision = judge(request, self.season, self.clock(), **options)
+        decision = await self._decide(request, **options)
         outcome: dict[str, Any] = {"status": "REJECTED", f"{role}_id": None, "reason": None}
         if isinstance(decision, Refusal):
             self._refused.note(request.meta.display_name.strip(), decision.reason)
@@ -227,6 +232,21 @@ class LeagueManager(Agent):
                 "commitment": commit_to(self.season.secret),
             }
         return {**self.envelope(request.conversation_id), **outcome}
+
+    async def _decide(
+        self, request: RegisterPlayer | RegisterReferee, **options: Any
+    ) -> Admission | Refusal:
+        """Judge *request*, with the address that its host has now; we host guests ourselves."""
+        if options.get("guest") or find_endpoint_problem(request.meta.contact_endpoint):
+            return judge(request, self.season, self.clock(), **options)
+        try:
+            endpoint = await self.endpoint_gate.pin(request.meta.contact_endpoint)
+        except EndpointError as error:
+            reason = f"Contact endpoint not allowed: {error}"
+            return Refusal(reason, ErrorCode.INVALID_FIELD_VALUE)
+        meta = replace(request.meta, contact_endpoint=endpoint)
+        changes = {f"{request.route.sender[0]}_meta": meta}
+        return judge(replace(request, **changes), self.season, self.clock(), **options)
 
     def admit(self, message: Message, deviations: Sequence[Deviation]) -> Message:
         """Accept a message that deviates; in a strict league, tell its sender what to fix."""

@@ -18,11 +18,11 @@ from agent_league.season.season import Season
 from agent_league.season.settings import LeagueSettings
 from agent_league.serving.game_rules import rules, rules_resources
 from agent_league.store import events
+from agent_league.store.chain import PRIVATE_SETTINGS
 from agent_league.store.events import Event
 from agent_league.vocabulary import Json
 
-SECRET_FIELDS = {"seed"}
-"""The settings that stay secret: with the seed, every draw could be foreseen."""
+SECRET_FIELDS = PRIVATE_SETTINGS
 
 STANDINGS, SCHEDULE, STATUS = "league://standings", "league://schedule", "league://status"
 

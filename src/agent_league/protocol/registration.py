@@ -74,6 +74,8 @@ class RegisterReferee(
     reply: ClassVar[type[Message]] = RefereeRegistered
 
     referee_meta: RefereeMeta
+    join_code: Text | None = None
+    """The code with which the league lets agents in, if it asks for one."""
 
     @property
     def meta(self) -> RefereeMeta:
@@ -110,6 +112,8 @@ class RegisterPlayer(
     reply: ClassVar[type[Message]] = PlayerRegistered
 
     player_meta: PlayerMeta
+    join_code: Text | None = None
+    """The code with which the league lets agents in, if it asks for one."""
 
     @property
     def meta(self) -> PlayerMeta:

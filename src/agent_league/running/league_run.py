@@ -15,6 +15,7 @@ from agent_league.files.logger import AgentLogs
 from agent_league.guests import GuestDesk
 from agent_league.http.client import HttpClient
 from agent_league.league import LeagueManager
+from agent_league.league.endpoint_gate import EndpointGate, choose_networks
 from agent_league.running.event_loop import run
 from agent_league.running.file_keeper import keep_files
 from agent_league.running.folder import Folder
@@ -105,6 +106,7 @@ def _make_link(spec: LeagueSpec, url: str) -> LeagueLink:
         seed=settings.seed,
         patience=settings.patience,
         retry=settings.retry,
+        join_code=settings.join_code,
         is_ours=True,
     )
 
@@ -120,6 +122,8 @@ class LeagueRun:
         self.port: int = sock.getsockname()[1]
         self._sock, self._wire = sock, HttpClient()
         self.manager = LeagueManager(spec.settings, self._wire, EventLog())
+        networks = choose_networks(spec.host, spec.networks)
+        self.manager.endpoint_gate = EndpointGate(networks, self.url)
         GuestDesk(self.manager, self.url)
         self.live_site = LiveSite(self.season, self.manager.events, self.manager.measure)
         self.manager.spectators = self.live_site

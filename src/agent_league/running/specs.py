@@ -53,6 +53,7 @@ class LeagueLink:
     retry: Retry = field(default_factory=Retry)
     waits_for_league: bool = False
     """Whether agents wait for a league that is not there yet."""
+    join_code: str | None = None
     is_ours: bool = False
     """Whether the league's own process started the agents: they try to join as long as it lives."""
 
@@ -95,6 +96,11 @@ class AgentSpec:
 
     def make_member(self, wire: Wire, link: LeagueLink) -> Member:
         """Return the agent, which has yet to be served and registered."""
+        member = self._make_member(wire, link)
+        member.join_code = link.join_code
+        return member
+
+    def _make_member(self, wire: Wire, link: LeagueLink) -> Member:
         about: dict[str, Any] = {
             "display_name": self.display_name,
             "version": self.version,
@@ -165,6 +171,8 @@ class LeagueSpec:
     store: str | None = None
     """The address of the league's store, if that is not the one in its folder."""
     durability: Durability = "power"
+    networks: Sequence[str] = ()
+    """Where agents may listen; empty: on this machine, or in private networks if *host* is in one."""
 
     @property
     def is_manager_only(self) -> bool:

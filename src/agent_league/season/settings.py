@@ -96,6 +96,10 @@ class LeagueSettings:
     """Whether messages that deviate from the protocol are accepted or refused."""
     disqualify: tuple[str, ...] | None = None
     """The grounds for disqualifying a player (`GROUNDS`); None: all if strict, else none."""
+    join_code: str | None = None
+    """Whoever knows it may join; None: everybody may."""
+    students: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Who may join as a player, each with the hash of a code of their own."""
     token_hours: float = 24.0
     table_interval: float = 0.25
     """Seconds between two standings updates, at least; the end of the season does not wait."""
