@@ -5,12 +5,14 @@ PY := $(VENV)/bin/python
 UV := $(VENV)/bin/uv
 READY := $(VENV)/.ready
 READY_DEV := $(VENV)/.ready-dev
+READY_BENCH := $(VENV)/.ready-bench
 NODE := .node
 READY_NODE := $(NODE)/.ready
 NODE_TOOLS := node@22.23.3 @modelcontextprotocol/conformance@0.2.0-alpha.12 \
 	@modelcontextprotocol/inspector@2.12.0 @modelcontextprotocol/sdk@1.32.2 mcp-remote@0.15.1
 SOURCES := src tests scripts $(wildcard bench examples)
 HERE := -n 2 --dist loadgroup -q --ignore=tests/chaos --ignore=tests/strangers --ignore=tests/browser
+BENCH := PYTHONPATH=tests $(PY) -m bench
 UPGRADE ?=
 SEEDS ?= 100
 FAULTS ?= 200
@@ -29,7 +31,7 @@ COMPILE := $(UV) pip compile --quiet --universal --generate-hashes \
 	--no-emit-index-url --no-header --no-annotate $(UPGRADE)
 
 .PHONY: help setup setup-dev play test test-processes coverage agents browser attack chaos conformance strangers strangers-mcp check fmt fmt-check lint type layers \
-	golden docs docs-check bench wheel lock clean moved
+	golden docs docs-check bench bench-sweep bench-calls bench-gate bench-record bench-page wheel lock clean moved
 
 help:  ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -100,9 +102,26 @@ docs: $(READY)  ## write the generated parts of the documentation
 docs-check: $(READY)  ## fail if a generated part is not current
 	@$(PY) scripts/document_tables.py --check && $(PY) scripts/cli_page.py --check
 
-bench: $(READY_DEV)  ## measure how fast a league is
-	@$(PY) bench/league_bench.py $(ARGS)
-	@$(PY) bench/mcp_bench.py
+bench: $(READY_BENCH)  ## measure how fast a league is, beside its references (ARGS="--rounds 9 --json")
+	@$(BENCH) $(ARGS)
+
+bench-sweep: $(READY_BENCH)  ## measure how the cost of a match grows (ARGS="players startup" for some)
+	@$(BENCH).sweep $(ARGS)
+
+bench-calls: $(READY_BENCH)  ## count function calls and instructions per match: the same on every machine
+	@$(BENCH).twin $(ARGS)
+
+bench-gate: $(READY_BENCH)  ## fail if a league is 15 % slower than recorded
+	@$(BENCH).gate $(ARGS)
+
+bench-record: $(READY_BENCH)  ## record how fast a league is now, for the gate
+	@$(BENCH).gate --record $(ARGS)
+
+bench-page: $(READY_BENCH)  ## measure everything, and write the tables of docs/performance.md
+	@mkdir -p .cache
+	@$(BENCH) --json $(ARGS) > .cache/bench.json && $(BENCH).sweep --json > .cache/sweep.json
+	@$(BENCH).twin --json > .cache/twin.json
+	@$(BENCH).page .cache/bench.json .cache/sweep.json .cache/twin.json
 
 conformance: $(READY_DEV) $(READY_NODE)  ## run the official MCP suite and MCP clients of others against us
 	@PYTHONPATH=tests $(PY) tests/conformance/run.py $(NODE)
@@ -113,10 +132,11 @@ wheel: $(READY)  ## build the package into dist/, to install it elsewhere
 lock: $(READY)  ## pin the dependencies again (UPGRADE=--upgrade for newer ones)
 	@printf 'uv\nhatchling\neditables\n' | $(COMPILE) pyproject.toml - -o requirements.txt
 	@$(COMPILE) --group dev -c requirements.txt -o requirements-dev.txt
+	@$(COMPILE) --group bench -c requirements.txt -c requirements-dev.txt -o requirements-bench.txt
 
 clean:  ## remove everything that can be made again
 	@rm -rf $(VENV) $(NODE) .cache dist .mypy_cache .ruff_cache .hypothesis .import_linter_cache
-	@find src tests scripts -name __pycache__ -prune -exec rm -rf {} +
+	@find src tests scripts bench -name __pycache__ -prune -exec rm -rf {} +
 
 # requirements.txt also pins uv, and the build backend, so that nothing else is ever fetched.
 $(READY): requirements.txt pyproject.toml $(MOVED)
@@ -139,6 +159,10 @@ $(READY): requirements.txt pyproject.toml $(MOVED)
 $(READY_DEV): $(READY) requirements-dev.txt
 	@$(UV) pip install --quiet --python $(PY) --require-hashes -r requirements-dev.txt
 	@touch $(READY_DEV)
+
+$(READY_BENCH): $(READY_DEV) requirements-bench.txt
+	@$(UV) pip install --quiet --python $(PY) --require-hashes -r requirements-bench.txt
+	@touch $(READY_BENCH)
 
 # The suite wants a newer Node than most machines have, so one comes with it.
 $(READY_NODE): Makefile

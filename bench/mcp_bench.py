@@ -11,7 +11,7 @@ import socket
 import statistics
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from multiprocessing.connection import Connection
@@ -21,15 +21,20 @@ import msgspec
 from agent_league.http.client import HttpClient
 from agent_league.http.server import HttpServer
 from agent_league.player import Player, load_brain
+from agent_league.protocol import tokens
 from agent_league.protocol.registration import PlayerMeta
 from agent_league.running.event_loop import run
 from agent_league.running.serve import LOOPBACK, bind
 from agent_league.serving.header_hints import MODERN
 from agent_league.serving.site import make_site
+from agent_league.store.agent_files import Identity
 from agent_league.vocabulary import Json
 
 CALLS = 400
 """How many calls a block has, one after the other on one connection."""
+
+TOKEN = "tok_bench"
+"""What the player and its league share: with it the league has signed the match."""
 
 MESSAGE: Mapping[str, Json] = {
     "message_type": "CHOOSE_PARITY_CALL",
@@ -37,7 +42,7 @@ MESSAGE: Mapping[str, Json] = {
     "sender": "referee:REF01",
     "timestamp": "2025-01-15T10:30:00Z",
     "conversation_id": "conv-r1m1-001",
-    "auth_token": "tkt_0123456789abcdef0123456789abcdef",
+    "auth_token": tokens.sign_for_any([tokens.hash_token(TOKEN)], "R1M1", "conv-r1m1-001", "P01"),
     "league_id": "league_2025_even_odd",
     "round_id": 1,
     "match_id": "R1M1",
@@ -92,6 +97,7 @@ async def _serve(ready: Connection) -> None:
     )
     brain, wire = load_brain("always_even"), HttpClient()
     player = Player("P01", wire, "http://localhost:9/mcp", meta=meta, brain=brain, seed="7")
+    player.resume(Identity("P01", TOKEN))
     site = replace(make_site(player), find_page=lambda path: time.process_time())
     sock = bind(LOOPBACK, 0)
     port = sock.getsockname()[1]
@@ -152,6 +158,11 @@ def measured(rounds: int) -> dict[str, list[float]]:
     return costs
 
 
+def find_ratio(spent: Sequence[float], on_league: Sequence[float]) -> float:
+    """Return how many times as much as a call in the league's dialect a call costs."""
+    return statistics.median(mine / ours for mine, ours in zip(spent, on_league, strict=True))
+
+
 def main() -> int:
     """Measure and print; 1 when a call over MCP costs more than it may."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -162,9 +173,7 @@ def main() -> int:
     least = {kind: min(spent) for kind, spent in costs.items()}
     ratios = {}
     for kind, spent in costs.items():
-        ratios[kind] = statistics.median(
-            mine / ours for mine, ours in zip(spent, costs["league"], strict=True)
-        )
+        ratios[kind] = find_ratio(spent, costs["league"])
         print(
             f"{kind:15} tools/call: {1e6 * statistics.median(spent):5.1f} us of server CPU "
             f"(best {1e6 * least[kind]:.1f}), {ratios[kind]:.2f} x the league's dialect"

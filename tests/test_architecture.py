@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-SOURCES = sorted((ROOT / "src").rglob("*.py"))
+SOURCES = sorted(path for top in ("src", "bench") for path in (ROOT / top).rglob("*.py"))
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
