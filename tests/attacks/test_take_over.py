@@ -54,6 +54,34 @@ def test_whoever_registers_the_endpoint_of_a_referee_again_reports_nothing() -> 
     assert league.manager.season.tally["TECHNICAL_LOSS"] == 0
 
 
+def test_a_token_that_came_without_proof_reports_nothing_where_no_ticket_is_asked_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """S1: the same against a referee that knows no tickets, whose token is all the proof there is."""
+    codes: list[str] = []
+
+    async def script(league: HttpLeague) -> None:
+        dispatcher = league.manager.season_runner.dispatcher
+        monkeypatch.setattr(dispatcher, "is_ticketless", lambda referee: True)
+        stranger = Stranger(league)
+        token = await stranger.register_again(await fill(league))
+
+        async def report(match_id: str) -> None:
+            answer = await stranger.report(match_id, token, "P01")
+            codes.append(refusal_of(answer) if "error" in answer else "")
+
+        attempts: set[asyncio.Task[None]] = set()
+        league.events.when_kept(
+            MatchAssigned, lambda event: attempts.add(asyncio.ensure_future(report(event.match_id)))
+        )
+        await league.play()
+        await asyncio.gather(*attempts)
+
+    league = played(script, **TERMS)
+    assert set(codes) <= {"E025", ""}
+    assert forged(league) == []
+
+
 def test_the_first_to_register_an_endpoint_gets_none_of_the_matches_of_who_listens_there() -> None:
     """S1: the stranger is there before the referee, so that its token is the first."""
     taken: list[Any] = []
