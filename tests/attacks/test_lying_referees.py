@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from agent_league.protocol.results import MatchResult
+from agent_league.protocol.results import MatchResult, Termination
 from agent_league.referee import Referee
 from agent_league.referee.match import Match
 from agent_league.referee.reporting import report_result
@@ -63,6 +63,20 @@ class WrongWinner(Chooser):
 
     def invent(self, result: MatchResult) -> MatchResult:
         return replace(result, winner=result.players[0])
+
+
+class Accuser(Chooser):
+    """Says that the second player was silent."""
+
+    def invent(self, result: MatchResult) -> MatchResult:
+        first, second = result.players
+        return MatchResult(
+            players=result.players,
+            winner=first,
+            forfeits={second: Termination.TIMEOUT},
+            termination=Termination.TIMEOUT,
+            details={"reason": "invented"},
+        )
 
 
 class SecondThoughts(Referee):
@@ -124,3 +138,20 @@ def test_a_second_report_that_says_something_else_is_kept_as_evidence(tmp_path: 
     theirs = [e for e in league.events if isinstance(e, MatchEnded) and e.referee_id == LIAR]
     assert {e.match_id for e in contested} == {e.match_id for e in theirs}
     assert audit(tmp_path / "league.db").counts.draws == 6
+
+
+def test_a_referee_that_invents_forfeits_is_put_out_by_the_cross_check(tmp_path: Path) -> None:
+    """T11: another referee plays those matches again, and finds the player there."""
+    league = play(Accuser, tmp_path / "league.db", cross_check=1.0, legs=2)
+    events = list(league.events)
+    assert [e.agent_id for e in events if isinstance(e, AgentDisqualified)] == [LIAR]
+    results = [e for e in events if isinstance(e, MatchEnded)]
+    assert len(results) == 12
+    assert {e.referee_id for e in results} == {HONEST}
+    assert not [e for e in results if e.technical_losses]
+    assert audit(tmp_path / "league.db").counts.draws == 12
+
+
+def test_without_a_cross_check_an_invented_forfeit_counts(tmp_path: Path) -> None:
+    league = play(Accuser, tmp_path / "league.db")
+    assert [e for e in league.events if isinstance(e, MatchEnded) and e.technical_losses]

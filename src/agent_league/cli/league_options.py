@@ -71,6 +71,14 @@ Networks = Annotated[
     Parameter(help="Where agents may listen, with commas: 10.0.0.0/8,192.168.0.0/16."),
 ]
 
+CrossCheck = Annotated[
+    float | None,
+    Parameter(
+        validator=Number(gte=0, lte=1),
+        help="The share of the forfeits that another referee plays again: 0 to 1.",
+    ),
+]
+
 # How a league is played
 Players = Annotated[int, between(2, 1000, help="How many players to wait for.")]
 Referees = Annotated[

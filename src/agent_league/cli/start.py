@@ -3,7 +3,7 @@
 import asyncio
 import sys
 from dataclasses import replace
-from typing import Annotated
+from typing import Annotated, Any
 
 from agent_league.cli import league_options as flags
 from agent_league.cli.console import print_next_steps
@@ -59,6 +59,7 @@ def start(
     join_code: flags.JoinCode = None,
     roster: flags.Students = None,
     networks: flags.Networks = None,
+    cross_check: flags.CrossCheck = None,
     new: flags.Switch = False,
     shared: flags.Shared = SHARED,
     store: flags.StoreAddress = None,
@@ -76,7 +77,8 @@ def start(
         Begin a new league, even if one of that id has not ended.
     """
     files, folder = ConfigFiles(shared), Folder(shared, store, durability)
-    chosen = {"strict": strict, "game": game, "legs": legs, **read_gate(join_code, roster)}
+    chosen: dict[str, Any] = {"strict": strict, "game": game, "legs": legs}
+    chosen |= {"cross_check": cross_check, **read_gate(join_code, roster)}
     base = files.make_settings(
         league_id, seed, awaited_players=players, class_league=class_league, **chosen
     )
@@ -180,6 +182,7 @@ def manager(
     join_code: flags.JoinCode = None,
     roster: flags.Students = None,
     networks: flags.Networks = None,
+    cross_check: flags.CrossCheck = None,
     new: flags.Switch = False,
     shared: flags.Shared = SHARED,
     store: flags.StoreAddress = None,
@@ -198,7 +201,8 @@ def manager(
         Begin a new league, even if one of that id has not ended.
     """
     files, folder = ConfigFiles(shared), Folder(shared, store, durability)
-    chosen = {"strict": strict, "game": game, "legs": legs, **read_gate(join_code, roster)}
+    chosen: dict[str, Any] = {"strict": strict, "game": game, "legs": legs}
+    chosen |= {"cross_check": cross_check, **read_gate(join_code, roster)}
     chosen |= {"awaited_players": players, "awaited_referees": referees}
     settings = files.make_settings(league_id, seed, class_league=class_league, **chosen)
     spec = LeagueSpec(

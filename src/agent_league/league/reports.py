@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from agent_league.agent import log
 from agent_league.league import verdicts
 from agent_league.league.context import Context
+from agent_league.league.cross_check import CrossCheck
 from agent_league.league.discipline import Discipline
 from agent_league.league.dispatcher import Dispatcher
 from agent_league.league.fair_play import FairPlay
@@ -30,6 +31,7 @@ UNPROVEN = (
     "auth_token: this token was given to somebody who registered the endpoint again without its "
     "token; report with the ticket of the match, or register with the token that the agent has"
 )
+PLAYED_AGAIN = "somebody forfeited: another referee plays the match, too"
 MAX_UNPLAYED = 3
 """How often a match may be ended without a result until it is void."""
 MAX_TRANSCRIPT_PARTS = 100
@@ -47,7 +49,7 @@ class ReportReceiver:
         self._context, self._season = context, context.season
         self._dispatcher = dispatcher
         self._discipline = discipline
-        self._fair_play = FairPlay(context)
+        self._fair_play, self._cross_check = FairPlay(context), CrossCheck(context)
         dispatcher.take_result = self.take_answer
         self._unplayed: dict[str, set[str]] = defaultdict(set)
         """The tickets of the attempts at a match that were ended without a result."""
@@ -132,6 +134,9 @@ class ReportReceiver:
             self._check_guests(ended)
             options = self._dispatcher.order_writer.find_options(report.match_id)
             ended = self._fair_play.check(ended, referee, options)
+            if self._cross_check.wants_other(ended):
+                self._dispatcher.repeat(ended.match_id, elsewhere=True)
+                return Acknowledgement(match_id=ended.match_id, note=PLAYED_AGAIN)
             self._note_violations(report, referee, ended)
         earlier_parts = self._transcripts.pop(report.match_id, {})
         entries = [entry for part in sorted(earlier_parts) for entry in earlier_parts[part]]

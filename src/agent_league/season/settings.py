@@ -100,6 +100,8 @@ class LeagueSettings:
     """Whoever knows it may join; None: everybody may."""
     students: Mapping[str, str] = field(default_factory=dict[str, str])
     """Who may join as a player, each with the hash of a code of their own."""
+    cross_check: float = 0.0
+    """The share of the matches that end by forfeit which another referee plays again."""
     token_hours: float = 24.0
     table_interval: float = 0.25
     """Seconds between two standings updates, at least; the end of the season does not wait."""
