@@ -90,6 +90,8 @@ OTHERWISE: dict[str, Any] = {
     "scoring.loss_points": 7,
     "scoring.technical_loss_points": 7,
     "scoring.tiebreakers": ["draws"],
+    "scheduling.format": "knockout",
+    "rounds": 7,
     "scheduling.matches_per_round": 7,
     "participants.min_players": 7,
     "participants.max_players": 7,
@@ -114,7 +116,6 @@ ONE_VALUE = {
     "protocol_version",
     "security.enable_auth_tokens",
     "league_id",
-    "scheduling.format",
 }
 """Keys that can have no other value than they have."""
 

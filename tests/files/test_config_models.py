@@ -211,17 +211,18 @@ WRONG_LEAGUES = {
     "number from 0 to 1000, got -3",
     '{"league_id": "a", "scoring": {"tiebreakers": ["win"]}}': "scoring.tiebreakers: expected "
     "another name (did you mean 'wins'? known: wins, head_to_head, draws), got \"win\"",
-    '{"league_id": "a", "scheduling": {"format": "swiss"}}': "scheduling.format: expected another "
-    'name (known: round_robin), got "swiss"',
+    '{"league_id": "a", "scheduling": {"format": "chess"}}': "scheduling.format: expected another "
+    "name (known: round_robin, double_round_robin, swiss, knockout, gauntlet, ladder), "
+    'got "chess"',
     '{"league_id": "a", "scheduling": {"matches_per_round": 0}}': "scheduling.matches_per_round: "
     "expected a whole number from 1, got 0",
     '{"league_id": "a", "participants": {"min_players": 5, "max_players": 4}}': "participants."
     "max_players: expected at least min_players (5), got 4",
     '{"league_id": "a", "participants": {"min_players": 1}}': "participants.min_players: expected "
-    "a whole number from 2 to 10000, got 1",
+    "a number from 2 to 10000, got 1",
     '{"league_id": "a", "assignment": "busy"}': "assignment: expected another name (known: "
     f'{", ".join(POLICIES)}), got "busy"',
-    '{"league_id": "a", "legs": 0}': "legs: expected a whole number from 1 to 10, got 0",
+    '{"league_id": "a", "legs": 0}': "legs: expected a whole number from 1 to 1000, got 0",
     '{"league_id": "a", "options": []}': "options: expected an object, got []",
     '{"league_id": "a", "unique_names": "yes"}': 'unique_names: expected true or false, got "yes"',
     '{"league_id": "a", "strictness": "lax"}': 'strictness: expected "tolerant" or "strict", got "lax"',

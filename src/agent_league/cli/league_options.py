@@ -4,12 +4,18 @@ A flag that only one command has is described in the docstring of that command.
 """
 
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
+from agent_league.tournament.formats import FORMATS
 from agent_league.vocabulary import Level
+
+if TYPE_CHECKING:
+    FormatName = str
+else:
+    FormatName = Literal[tuple(FORMATS)]
 
 
 def between(low: int, high: int | None = None, **options: Any) -> Parameter:
@@ -94,6 +100,20 @@ Game = Annotated[
     ),
 ]
 Legs = Annotated[int | None, between(1, 1000, help="How often each pair meets.")]
+Format = Annotated[
+    FormatName | None,
+    Parameter(help="Who meets whom; swiss needs the extra swiss. By default all meet all."),
+]
+Rounds = Annotated[
+    int | None, between(1, 1000, help="How many rounds, of a swiss or a ladder; by default 8.")
+]
+
+
+def make_course(legs: int | None, name: str | None, rounds: int | None) -> dict[str, Any]:
+    """Return the flags that say who meets whom, and how often, as settings."""
+    return {"legs": legs, "format": name, "rounds": rounds}
+
+
 Seed = Annotated[
     str | None, Parameter(help="The same seed gives the same schedule, draws and choices.")
 ]

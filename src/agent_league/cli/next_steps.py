@@ -61,7 +61,9 @@ def _describe(settings: LeagueSettings) -> dict[str, object]:
     """Return the flags of *settings* that any league has."""
     return {
         "game": settings.game_type,
+        "format": settings.format,
         "legs": settings.legs,
+        "rounds": settings.rounds,
         "assign": settings.assignment,
         "protocol": settings.protocols[0],
     }

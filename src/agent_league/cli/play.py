@@ -51,6 +51,8 @@ def play(
     referees: flags.Referees | None = None,
     seed: flags.Seed = None,
     legs: flags.Legs = None,
+    format: flags.Format = None,  # noqa: A002 - the flag's name
+    rounds: flags.Rounds = None,
     game: flags.Game = None,
     assign: Policy | None = None,
     protocol: flags.Protocol | None = None,
@@ -88,14 +90,12 @@ def play(
             raise UsageError(f"{row.league_id} was not played from here", "league resume")
         folder = replace(folder, durability=durability or spec.durability)
         return play_out(spec, folder, display, json=json, open_browser=open)
-    files, protocols = ConfigFiles(shared), (protocol,) if protocol else None
-    base = files.make_settings(
-        None, seed, game=game, legs=legs, assignment=assign, protocols=protocols
-    )
+    files = ConfigFiles(shared)
+    course = flags.make_course(legs, format, rounds) | {"protocols": protocol and (protocol,)}
+    base = files.make_settings(None, seed, game=game, assignment=assign, **course)
     spec = files.make_spec(base, Lineup(players, referees, strategy, port_base, guests))
-    league_id = folder.find_free_id(base.league_id, rows)
-    _print_earlier(rows, folder, league_id)
-    settings = replace(spec.settings, league_id=league_id)
+    settings = replace(spec.settings, league_id=folder.find_free_id(base.league_id, rows))
+    _print_earlier(rows, folder, settings.league_id)
     spec = folder.save_spec(replace(spec, settings=settings, log_level=log_level))
     return play_out(spec, folder, display, json=json, open_browser=open)
 

@@ -37,7 +37,6 @@ from agent_league.store.events import (
     RoundClosed,
     RoundOpened,
 )
-from agent_league.tournament.formats import total_matches
 
 SHOWN_MATCHES = 6
 SMALL_LEAGUE = 30
@@ -58,7 +57,7 @@ class PlainScreen(Observer):
 
     def on_event(self, event: Event) -> None:
         season, line = self._season, format_agent_event(event)
-        if isinstance(event, MatchEnded) and count_matches(season) <= SMALL_LEAGUE:
+        if isinstance(event, MatchEnded) and season.total_matches <= SMALL_LEAGUE:
             line = f"  {format_match(event, season)}"
         if isinstance(event, RoundClosed):
             rounds = f"Round {event.round_id}/{season.total_rounds}"
@@ -183,7 +182,7 @@ def measure_progress(season: Season) -> tuple[str, int, int | None, str]:
         here = len(season.roster.of(Role.PLAYER))
         return "Registration", here, season.settings.awaited_players, "players"
     label = f"Round {season.round_id}/{season.total_rounds}"
-    return label, season.played, count_matches(season), "matches"
+    return label, season.played, season.total_matches, "matches"
 
 
 def describe_awaited(season: Season) -> str:
@@ -195,10 +194,6 @@ def describe_awaited(season: Season) -> str:
     missing = {role: count - len(season.roster.of(role)) for role, count in awaited.items()}
     counts = [f"{n} {role}{'s' if n > 1 else ''}" for role, n in missing.items() if n > 0]
     return " and ".join(counts)
-
-
-def count_matches(season: Season) -> int:
-    return total_matches(len(season.players), season.settings.legs)
 
 
 def name_player(player: str, season: Season) -> str:

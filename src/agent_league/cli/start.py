@@ -51,6 +51,8 @@ def start(
     referees: flags.Referees | None = None,
     game: flags.Game = None,
     legs: flags.Legs = None,
+    format: flags.Format = None,  # noqa: A002 - the flag's name
+    rounds: flags.Rounds = None,
     seed: flags.Seed = None,
     port_base: flags.PortBase = None,
     host: flags.Host = None,
@@ -77,8 +79,8 @@ def start(
         Begin a new league, even if one of that id has not ended.
     """
     files, folder = ConfigFiles(shared), Folder(shared, store, durability)
-    chosen: dict[str, Any] = {"strict": strict, "game": game, "legs": legs}
-    chosen |= {"cross_check": cross_check, **read_gate(join_code, roster)}
+    chosen: dict[str, Any] = {"strict": strict, "game": game, "cross_check": cross_check}
+    chosen |= read_gate(join_code, roster) | flags.make_course(legs, format, rounds)
     base = files.make_settings(
         league_id, seed, awaited_players=players, class_league=class_league, **chosen
     )
@@ -174,6 +176,8 @@ def manager(
     referees: Annotated[int, flags.between(1)] = 1,
     game: flags.Game = None,
     legs: flags.Legs = None,
+    format: flags.Format = None,  # noqa: A002 - the flag's name
+    rounds: flags.Rounds = None,
     seed: flags.Seed = None,
     host: flags.Host = None,
     endpoint: flags.Endpoint = None,
@@ -201,8 +205,8 @@ def manager(
         Begin a new league, even if one of that id has not ended.
     """
     files, folder = ConfigFiles(shared), Folder(shared, store, durability)
-    chosen: dict[str, Any] = {"strict": strict, "game": game, "legs": legs}
-    chosen |= {"cross_check": cross_check, **read_gate(join_code, roster)}
+    chosen: dict[str, Any] = {"strict": strict, "game": game, "cross_check": cross_check}
+    chosen |= read_gate(join_code, roster) | flags.make_course(legs, format, rounds)
     chosen |= {"awaited_players": players, "awaited_referees": referees}
     settings = files.make_settings(league_id, seed, class_league=class_league, **chosen)
     spec = LeagueSpec(

@@ -53,13 +53,12 @@ Hours: TypeAlias = Annotated[
 ]
 Points: TypeAlias = Annotated[int, Meta(ge=0, le=1000, extra=rule("a whole number from 0 to 1000"))]
 Attempts: TypeAlias = Annotated[int, Meta(ge=1, le=10, extra=rule("a whole number from 1 to 10"))]
+Legs: TypeAlias = Annotated[int, Meta(ge=1, le=1000, extra=rule("a whole number from 1 to 1000"))]
 GameTypes: TypeAlias = Annotated[
     tuple[Text, ...], Meta(min_length=1, extra=rule("a list of at least one game"))
 ]
 Options: TypeAlias = Annotated[dict[str, Json], Meta(extra=rule("an object"))]
-Size: TypeAlias = Annotated[
-    int, Meta(ge=2, le=10_000, extra=rule("a whole number from 2 to 10000"))
-]
+Size: TypeAlias = Annotated[int, Meta(ge=2, le=10_000, extra=rule("a number from 2 to 10000"))]
 
 
 def _check_endpoint(key: str, endpoint: str) -> None:
@@ -289,7 +288,8 @@ class LeagueConfig(Config, frozen=True, kw_only=True):
     # From here on the keys are ours, and optional.
     options: Options = field(default_factory=dict[str, Json])
     assignment: Text = "least_busy"
-    legs: Attempts = 1
+    legs: Legs = 1
+    rounds: Legs = 8
     announcement_lead_sec: Delay | UnsetType = UNSET
     """Seconds from the announcement of a round to its first match; if unset, 60 in a class league."""
     unique_names: bool = False

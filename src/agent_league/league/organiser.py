@@ -18,7 +18,6 @@ from agent_league.season import answers
 from agent_league.season.roster import Entry, Lifecycle
 from agent_league.season.season import Stage, parse_match_id
 from agent_league.store import events
-from agent_league.tournament.formats import round_robin, total_rounds
 from agent_league.vocabulary import Json
 
 Arguments: TypeAlias = dict[str, Json]
@@ -91,16 +90,17 @@ class Organiser:
         if season.players:
             return {"final": True, **answers.schedule(season)}
         players = sort_for_draw(entry.agent_id for entry in season.roster.of(Role.PLAYER))
-        legs = season.settings.legs
+        plan, pace = season.format, season.settings.pace
+        known = plan.count_rounds(len(players), pace) if plan.foreseeable else 1
         rounds: list[Json] = [
             {
                 "round_id": number + 1,
                 "matches": [
                     {"player_A_id": first, "player_B_id": second}
-                    for first, second in round_robin(players, number, legs)
+                    for first, second in plan.pair(players, [()] * number, pace)
                 ],
             }
-            for number in range(total_rounds(len(players), legs))
+            for number in range(known)
         ]
         return {"final": False, "rounds": rounds}
 

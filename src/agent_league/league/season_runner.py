@@ -135,11 +135,17 @@ class SeasonRunner:
         ):
             self._may_start.set()
 
+    async def _draw_round(self, round_id: int) -> list[events.ScheduledMatch]:
+        """Return the matches of a round; to compute a Swiss one takes seconds, so others go on."""
+        season = self._season
+        if season.format.foreseeable or season.round_id >= round_id:
+            return season.pairings(round_id)
+        return await asyncio.to_thread(season.pairings, round_id)
+
     async def _play_round(self, round_id: int) -> None:
         season, now, note = self._season, self._now, self._events.note
-        matches = [
-            season.matches.get(m.match_id) or season.commit(m) for m in season.pairings(round_id)
-        ]
+        drawn = await self._draw_round(round_id)
+        matches = [season.matches.get(m.match_id) or season.commit(m) for m in drawn]
         note(events.RoundOpened(at=now(), round_id=round_id, matches=matches))
         referees = self._referee_pool.plan_referees(len(matches))
         match_ids = (match.match_id for match in matches)

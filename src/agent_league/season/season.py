@@ -15,7 +15,8 @@ from agent_league.season.secrets import commit_to_match, make_league_secret, mak
 from agent_league.season.settings import LeagueSettings
 from agent_league.store import events
 from agent_league.store.events import Event, MatchEnded, ScheduledMatch
-from agent_league.tournament.formats import round_robin, total_rounds
+from agent_league.tournament.formats import FORMATS, Format
+from agent_league.tournament.pairing import Pairing, Played
 from agent_league.tournament.standings import Standing, Table
 from agent_league.vocabulary import PlayerId
 
@@ -55,6 +56,8 @@ class Season:
         self.assignments: dict[str, events.MatchAssigned] = {}
         self.results: dict[str, MatchEnded] = {}
         """The results of `matches`; `tally` counts those of all rounds."""
+        self.drawn: dict[int, list[Pairing]] = {}
+        """The pairings of every opened round, in a format whose pairings depend on results."""
         self.endings: dict[int, str] = {}
         """How the matches of each closed round ended, one character each."""
         self.tally: Counter[str] = Counter()
@@ -78,7 +81,16 @@ class Season:
 
     @property
     def total_rounds(self) -> int:
-        return total_rounds(len(self.players), self.settings.legs)
+        return self.format.count_rounds(len(self.players), self.settings.pace)
+
+    @property
+    def format(self) -> Format:
+        return FORMATS[self.settings.format]
+
+    @property
+    def total_matches(self) -> int:
+        """How many matches are drawn in all; those that are played again are not counted."""
+        return self.format.count_matches(len(self.players), self.settings.pace)
 
     @property
     def played(self) -> int:
@@ -91,8 +103,7 @@ class Season:
         if place is None:
             return False
         round_id, number = place
-        drawn, added = len(self.players) // 2, len(self._added_to(round_id))
-        return round_id <= self.closed_rounds and number <= drawn + added
+        return round_id <= self.closed_rounds and number <= len(self.pairings(round_id))
 
     def find_result(self, match_id: str) -> MatchResult | None:
         """Return how a match ended; its details are missing if they are no longer in memory."""
@@ -108,13 +119,35 @@ class Season:
         return read_result(players, winner, losers)
 
     def pairings(self, round_id: int) -> list[ScheduledMatch]:
-        """Return the matches of a round, whether it has been opened or not."""
-        pairings = round_robin(self.players, round_id - 1, self.settings.legs)
+        """Return the matches of a round; of one that cannot be drawn yet, none."""
         drawn = [
             ScheduledMatch(match_id=f"R{round_id}M{n}", round_id=round_id, first=one, second=other)
-            for n, (one, other) in enumerate(pairings, 1)
+            for n, (one, other) in enumerate(self._draw(round_id), 1)
         ]
         return [*drawn, *self._added_to(round_id)]
+
+    def _draw(self, round_id: int) -> list[Pairing]:
+        if round_id in self.drawn:
+            return self.drawn[round_id]
+        pair, pace = self.format.pair, self.settings.pace
+        if self.format.foreseeable:
+            return pair(self.players, [()] * (round_id - 1), pace)
+        if round_id != self.closed_rounds + 1:
+            return []
+        history = [self._list_played(number) for number in range(1, round_id)]
+        return pair(self.players, history, pace)
+
+    def _list_played(self, round_id: int) -> list[Played]:
+        """Return how the matches of a closed round ended."""
+        matches = self.pairings(round_id)
+        pairs = zip(matches, self.endings_of(matches), strict=True)
+        return [
+            Played(
+                PlayerId(match.first), PlayerId(match.second), PlayerId(winner) if winner else None
+            )
+            for match, (status, winner) in pairs
+            if status != VOIDED
+        ]
 
     def commit(self, match: ScheduledMatch) -> ScheduledMatch:
         """Return *match* with the hash of its secret, which binds the league before anybody moves."""
@@ -210,6 +243,10 @@ class Season:
                     self.incidents.setdefault(event.match_id, []).append(event)
             case events.RoundOpened():
                 self.round_id = event.round_id
+                if not self.format.foreseeable:
+                    self.drawn[event.round_id] = [
+                        Pairing(PlayerId(m.first), PlayerId(m.second)) for m in event.matches
+                    ]
                 self.matches.update({match.match_id: match for match in event.matches})
             case events.RoundClosed():
                 self._close_round(event.round_id)

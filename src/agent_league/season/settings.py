@@ -12,6 +12,7 @@ from agent_league.protocol import Patience
 from agent_league.protocol.play import Retry, Strictness
 from agent_league.protocol.versions import PROTOCOLS
 from agent_league.store.errors import StoreError
+from agent_league.tournament.formats import FORMATS
 from agent_league.tournament.standings import Scoring
 from agent_league.vocabulary import Json
 
@@ -77,7 +78,12 @@ class LeagueSettings:
     league_id: str = "league_2025_even_odd"
     game_type: str = "even_odd"
     options: Mapping[str, Json] = field(default_factory=dict[str, Json])
+    format: str = "round_robin"
+    """Who meets whom: one of `FORMATS`."""
     legs: int = 1
+    """How often a pair meets."""
+    rounds: int = 8
+    """How many rounds there are, in a format that does not end by itself."""
     awaited_players: int | None = None
     """How many must have registered before the first round; None: the organiser starts the league."""
     awaited_referees: int = 1
@@ -118,6 +124,11 @@ class LeagueSettings:
             return msgspec.json.decode(text, type=cls)
         except msgspec.DecodeError as error:
             raise StoreError(f"the store is damaged: the settings of a league: {error}") from error
+
+    @property
+    def pace(self) -> int:
+        """The number that the format counts by: legs, or rounds."""
+        return self.rounds if FORMATS[self.format].number == "rounds" else self.legs
 
     @property
     def strict(self) -> bool:

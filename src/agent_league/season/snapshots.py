@@ -16,12 +16,13 @@ from agent_league.store import events
 from agent_league.store.events import Event, MatchAssigned, MatchEnded, ScheduledMatch
 from agent_league.store.log import apply_events
 from agent_league.store.store import Store
+from agent_league.tournament.pairing import Pairing
 from agent_league.tournament.standings import Standing, Sums, Table
 from agent_league.vocabulary import PlayerId
 
 log = logging.getLogger("agent_league")
 
-VERSION = 7
+VERSION = 8
 """Counts up when the fields of a snapshot, or of an event in it, change or change their meaning."""
 
 
@@ -43,6 +44,7 @@ class Snapshot(Struct, frozen=True, kw_only=True):
     results: list[MatchEnded]
     endings: dict[int, str]
     """How the matches of every closed round ended."""
+    drawn: dict[int, list[Pairing]]
     tally: dict[str, int]
     voided: dict[str, str]
     added: list[events.MatchAdded]
@@ -87,6 +89,7 @@ def copy_season(season: Season) -> SeasonCopy:
         assignments=[season.assignments[one] for one in ids if one in season.assignments],
         results=[season.results[one] for one in ids if one in season.results],
         endings=dict(season.endings),
+        drawn=dict(season.drawn),
         tally=dict(season.tally),
         voided=dict(season.voided),
         added=list(season.added),
@@ -125,6 +128,7 @@ def _fill_season(snapshot: Snapshot, season: Season) -> None:
     season.assignments.update({given.match_id: given for given in snapshot.assignments})
     season.results.update({ended.match_id: ended for ended in snapshot.results})
     season.endings.update(snapshot.endings)
+    season.drawn.update(snapshot.drawn)
     season.tally.update(snapshot.tally)
     season.voided.update(snapshot.voided)
     season.added.extend(snapshot.added)

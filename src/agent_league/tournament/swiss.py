@@ -1,0 +1,79 @@
+"""The Swiss system: who has as many points meets, and nobody meets the same player twice.
+
+The pairings are those of the Dutch system of FIDE, by the library py4swiss (extra `swiss`).
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from agent_league.extras import import_extra
+from agent_league.tournament.pairing import Pairing, Played
+from agent_league.vocabulary import PlayerId
+
+WIN, DRAW = 10, 5
+"""Tenths of a point."""
+
+
+def swiss(
+    players: Sequence[PlayerId], history: Sequence[Sequence[Played]], rounds: int
+) -> list[Pairing]:
+    """Return the next round, or none if everybody would have to meet somebody again.
+
+    With an odd number of players, one of the last sits out and counts as a winner.
+    """
+    if len(history) >= min(rounds, len(players) - 1 + len(players) % 2):
+        return []
+    engines = import_extra("py4swiss.engines", "swiss")
+    errors = import_extra("py4swiss.engines.common", "swiss")
+    try:
+        pairs = engines.DutchEngine.generate_pairings(make_trf(players, history, rounds))
+    except errors.PairingError:
+        return []
+    return [
+        Pairing(players[pair.white - 1], players[pair.black - 1]) for pair in pairs if pair.black
+    ]
+
+
+def make_trf(players: Sequence[PlayerId], history: Sequence[Sequence[Played]], rounds: int) -> Any:
+    """Return the tournament as the library reads it: FIDE's report file, in memory."""
+    trf = import_extra("py4swiss.trf", "swiss")
+    sections = import_extra("py4swiss.trf.sections", "swiss")
+    codes = import_extra("py4swiss.trf.codes", "swiss")
+    numbers = {player: number for number, player in enumerate(players, 1)}
+    made = []
+    for player, number in numbers.items():
+        results = [_describe(player, played, numbers) for played in history]
+        tenths = sum(_count_tenths(result.result.name) for result in results)
+        made.append(
+            sections.PlayerSection(
+                code=codes.PlayerCode.PLAYER,
+                starting_number=number,
+                points_times_ten=tenths,
+                rank=number,
+                results=results,
+            )
+        )
+    return trf.ParsedTrf(
+        tournament_section=sections.TournamentSection(),
+        player_sections=made,
+        x_section=sections.XSection(number_of_rounds=rounds),
+    )
+
+
+def _describe(player: PlayerId, played: Sequence[Played], numbers: dict[PlayerId, int]) -> Any:
+    """Return how a round went for *player*."""
+    results = import_extra("py4swiss.trf.results", "swiss")
+    colours, tokens = results.ColorToken, results.ResultToken
+    for first, second, winner in played:
+        if player in (first, second):
+            opponent = second if player == first else first
+            colour = colours.WHITE if player == first else colours.BLACK
+            lost = tokens.DRAW if winner is None else tokens.LOSS
+            token = tokens.WIN if winner == player else lost
+            return results.RoundResult(id=numbers[opponent], color=colour, result=token)
+    bye = tokens.PAIRING_ALLOCATED_BYE
+    return results.RoundResult(id=0, color=colours.BYE_OR_NOT_PAIRED, result=bye)
+
+
+def _count_tenths(token: str) -> int:
+    return {"WIN": WIN, "PAIRING_ALLOCATED_BYE": WIN, "DRAW": DRAW}.get(token, 0)
