@@ -20,7 +20,7 @@ from agent_league.files.config_files import read_addresses
 from agent_league.files.logger import AgentLogs
 from agent_league.game import GAMES
 from agent_league.member import Member
-from agent_league.player import FinishedMatch, Player
+from agent_league.player import MODEL, FinishedMatch, Player
 from agent_league.printable import make_printable
 from agent_league.protocol import Role
 from agent_league.protocol.failures import NoAnswerError
@@ -85,6 +85,7 @@ def player(
     join_code: flags.JoinCode = None,
     player_id: str = "player",
     strategy: str | None = None,
+    model: str | None = None,
     games: str | None = None,
     name: flags.DisplayName = None,
     seed: flags.Seed = None,
@@ -105,7 +106,9 @@ def player(
     player_id
         The id to ask for, such as P01.
     strategy
-        A strategy by name, or a file with your own.
+        A strategy by name, or a file with your own; llm asks a language model.
+    model
+        The model of --strategy llm, at LEAGUE_LLM_BASE_URL with LEAGUE_LLM_API_KEY.
     games
         The games that it plays, with commas; by default every game that is known here.
     mcp
@@ -127,7 +130,8 @@ def player(
     if mcp and not headers:
         server = replace(found, display_name=str(name), endpoint=mcp)
         return run(_register(server, link))
-    named = _choose_strategy(found, strategy, name, files.player.display_name)
+    chosen = f"{MODEL}:{model}" if model else strategy
+    named = _choose_strategy(found, chosen, name, files.player.display_name)
     spec = replace(named, mcp_command=mcp_command, endpoint=endpoint or "")
     spec = replace(spec, mcp_url=mcp, mcp_headers=headers)
     return _run_agent(spec, link, files, host, port, log_level)

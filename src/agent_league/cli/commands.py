@@ -54,7 +54,8 @@ GROUPS: Mapping[str, Mapping[str, str]] = {
         "mcp": "List or call the tools of every agent of a league.",
         "mcp-bridge": "Bring a league to MCP clients that have no HTTP.",
     },
-    "This command": {
+    "This machine and this command": {
+        "doctor": "Check whether this machine can run a league, and a model.",
         "help": "Show the help of a command.",
         "completion": "Print the completion script of a shell, or install it.",
     },
@@ -153,6 +154,7 @@ EXAMPLES: Mapping[str, Sequence[str]] = {
     "player": (
         "league player --port 8101 --player-id P01 --strategy markov",
         "league player http://10.0.0.5:8000 --name Ada --host 0.0.0.0",
+        "league player --strategy llm --model qwen3:8b",
     ),
     "void": ('league void R1M1 --reason "wrong opponent"',),
     "replay-match": ("league replay-match R1M1",),
@@ -162,6 +164,7 @@ EXAMPLES: Mapping[str, Sequence[str]] = {
     "by-hand": ("league by-hand R2M1",),
     "step": ("league step R2M1",),
     "mcp": ("league mcp ls", """league mcp call LM.get_standings"""),
+    "doctor": ("league doctor", "league doctor --model qwen3:8b"),
     "help": ("league help play",),
     "completion": ("league completion --install",),
 }

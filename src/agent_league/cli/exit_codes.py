@@ -51,6 +51,7 @@ _EXITS: Mapping[str, tuple[Exit, str]] = {
     "AddressError": (Exit.ENVIRONMENT, "choose other ports with {ports}, or stop that process"),
     "UsageError": (Exit.USAGE, ""),
     "MissingExtraError": (Exit.ENVIRONMENT, ""),
+    "EndpointError": (Exit.ENVIRONMENT, "league doctor --model NAME tries the endpoint of a model"),
     "CycloptsError": (Exit.USAGE, "{help}"),
     "NoSuchStrategyError": (Exit.USAGE, "league new strategy NAME writes one"),
     "OrderRefusedError": (Exit.NO, "league status shows where the league stands"),

@@ -8,6 +8,9 @@ from traceback import extract_tb
 from agent_league.protocol import LeagueError
 from agent_league.strategy import STRATEGIES, Strategy, instantiate
 
+MODEL = "llm"
+"""The strategy of a player that asks a language model: `llm`, or `llm:` and the name of the model."""
+
 
 @dataclass(frozen=True)
 class Brain:
@@ -40,6 +43,11 @@ def load_brain(name: str) -> Brain:
     """Return the strategy called *name*; a name that ends in .py is a file."""
     if name.endswith(".py"):
         return _load_file(Path(name))
+    kind, _, model = name.partition(":")
+    if kind == MODEL:
+        from agent_league.llm import LlmMind, read_endpoint  # noqa: PLC0415 - few players have one
+
+        return Brain(LlmMind(read_endpoint(model)), name)
     if name not in STRATEGIES:
         raise NoSuchStrategyError(f"there is no strategy {name!r}; known: {', '.join(STRATEGIES)}")
     strategy = STRATEGIES[name]

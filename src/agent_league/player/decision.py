@@ -57,6 +57,15 @@ class DecisionModel:
             return self._brain.strategy(situation)
         return self._decide_carefully(situation, budget)
 
+    async def warm_up(self) -> None:
+        """Let the strategy prepare itself, if it takes time to."""
+        prepare = getattr(self._brain.strategy, "warm_up", None)
+        if prepare is not None:
+            try:
+                await prepare()
+            except Exception as error:  # noqa: BLE001 - a strategy of the user may raise anything
+                self._warn(f"strategy {self._brain.name} is not ready: {error}")
+
     def learn(self, played: FinishedMatch) -> None:
         """Let the strategy learn from a match that is over."""
         if self.learner is not None:

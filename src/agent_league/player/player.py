@@ -54,6 +54,8 @@ class Player(Member):
             None if seed is None else f"{seed}|{name}",
             warn=lambda why: self.agent_log.warn("STRATEGY_FAILED", f"{self.name}: {why}"),
         )
+        if hasattr(brain.strategy, "note"):  # it records what each move took
+            brain.strategy.note = self._note_thought
         self.history: dict[str, FinishedMatch] = {}
         self.save_match: Callable[[FinishedMatch], None] = lambda played: None
         """Called with each finished match, so that it can be kept."""
@@ -65,6 +67,9 @@ class Player(Member):
         """Moves already made, so that a repeated call gets the same answer."""
         self._commitments: dict[str, str] = {}
         """The hash of the secret of each match, as its invitation told it."""
+
+    def _note_thought(self, **record: Json) -> None:
+        self.agent_log.note("MODEL_ANSWERED", league_id=self.league_id, **record)
 
     @property
     def game(self) -> str:

@@ -96,6 +96,8 @@ async def _take_part(
         member.recall(history.read(FinishedMatch))
         member.save_match = partial(_save_match, history, member.save_match)
     on_joined(member)
+    if isinstance(member, Player):
+        member.spawn(member.decision.warm_up())
     await member.over.wait()
 
 
