@@ -6,12 +6,13 @@ UV := $(VENV)/bin/uv
 READY := $(VENV)/.ready
 READY_DEV := $(VENV)/.ready-dev
 READY_BENCH := $(VENV)/.ready-bench
+READY_BARS := $(VENV)/.ready-bars
 NODE := .node
 READY_NODE := $(NODE)/.ready
 NODE_TOOLS := node@22.23.3 @modelcontextprotocol/conformance@0.2.0-alpha.12 \
 	@modelcontextprotocol/inspector@2.12.0 @modelcontextprotocol/sdk@1.32.2 mcp-remote@0.15.1
 SOURCES := src tests scripts $(wildcard bench examples)
-HERE := -n 2 --dist loadgroup -q --ignore=tests/chaos --ignore=tests/strangers --ignore=tests/browser
+HERE := -n 2 --dist loadgroup -q --ignore=tests/chaos --ignore=tests/strangers --ignore=tests/browser --ignore=tests/bars
 BENCH := PYTHONPATH=tests $(PY) -m bench
 UPGRADE ?=
 SEEDS ?= 100
@@ -30,7 +31,7 @@ MOVED := $(shell [ "$$(cat $(READY) 2>/dev/null)" = "$$(pwd -P)" ] || echo moved
 COMPILE := $(UV) pip compile --quiet --universal --generate-hashes \
 	--no-emit-index-url --no-header --no-annotate $(UPGRADE)
 
-.PHONY: help setup setup-dev play test test-processes coverage agents browser attack chaos conformance strangers strangers-mcp check fmt fmt-check lint type layers \
+.PHONY: help setup setup-dev play test test-processes coverage agents bars browser attack chaos conformance strangers strangers-mcp check fmt fmt-check lint type layers \
 	golden docs docs-check bench bench-sweep bench-calls bench-gate bench-record bench-page wheel lock clean moved
 
 help:  ## show this list
@@ -76,6 +77,9 @@ strangers: $(READY_DEV)  ## play with third-party agents, tolerantly and strictl
 strangers-mcp: $(READY_DEV)  ## play with agents made with other MCP libraries and frameworks (fetched once)
 	@$(PY) -m pytest -q tests/strangers/test_mcp_league.py tests/strangers/test_mcp_models.py $(ARGS)
 
+bars: $(READY_BARS)  ## hold the lab to Axelrod's library, and play the games of OpenSpiel (both fetched once)
+	@$(PY) -m pytest -q -W ignore tests/bars $(ARGS)
+
 check: fmt-check lint type layers test docs-check  ## everything that must hold before a commit
 
 fmt: $(READY_DEV)  ## format the code
@@ -94,7 +98,7 @@ layers: $(READY_DEV)  ## check that imports point down
 	@$(PY) -c 'from importlinter.cli import lint_imports_command; lint_imports_command()'
 
 golden: $(READY_DEV)  ## write the golden files that the code says now
-	@$(PY) -m pytest -n 2 -q --ignore=tests/strangers --ignore=tests/browser --update-golden $(ARGS)
+	@$(PY) -m pytest -n 2 -q --ignore=tests/strangers --ignore=tests/browser --ignore=tests/bars --update-golden $(ARGS)
 
 docs: $(READY)  ## write the generated parts of the documentation
 	@$(PY) scripts/document_tables.py && $(PY) scripts/cli_page.py
@@ -133,6 +137,7 @@ lock: $(READY)  ## pin the dependencies again (UPGRADE=--upgrade for newer ones)
 	@printf 'uv\nhatchling\neditables\n' | $(COMPILE) pyproject.toml - -o requirements.txt
 	@$(COMPILE) --group dev -c requirements.txt -o requirements-dev.txt
 	@$(COMPILE) --group bench -c requirements.txt -c requirements-dev.txt -o requirements-bench.txt
+	@$(COMPILE) --group bars -c requirements-dev.txt -o requirements-bars.txt
 
 clean:  ## remove everything that can be made again
 	@rm -rf $(VENV) $(NODE) .cache dist .mypy_cache .ruff_cache .hypothesis .import_linter_cache
@@ -163,6 +168,9 @@ $(READY_DEV): $(READY) requirements-dev.txt
 $(READY_BENCH): $(READY_DEV) requirements-bench.txt
 	@$(UV) pip install --quiet --python $(PY) --require-hashes -r requirements-bench.txt
 	@touch $(READY_BENCH)
+$(READY_BARS): $(READY_DEV) requirements-bars.txt
+	@$(UV) pip install --quiet --python $(PY) --require-hashes -r requirements-bars.txt
+	@touch $(READY_BARS)
 
 # The suite wants a newer Node than most machines have, so one comes with it.
 $(READY_NODE): Makefile

@@ -12,7 +12,8 @@ T = TypeVar("T")
 class Catalogue(Mapping[str, T], Generic[T]):
     """One entry per module of *package*, under the module's name; outsiders use entry points.
 
-    A module is imported when its entry is first asked for, never before.
+    A module is imported when its entry is first asked for, never before. A name with a colon, as
+    `openspiel:chess`, is made by the function `make` of the module `_openspiel`.
     """
 
     def __init__(self, package: str, attribute: str) -> None:
@@ -26,7 +27,7 @@ class Catalogue(Mapping[str, T], Generic[T]):
         return self._loaded[name]
 
     def __contains__(self, name: object) -> bool:
-        return name in self._loaded or name in set(self)
+        return name in self._loaded or name in set(self) or self._find_maker(str(name)) is not None
 
     def __iter__(self) -> Iterator[str]:
         return iter(sorted(self._list_built_in() | entry_points(group=self._package).names))
@@ -40,7 +41,17 @@ class Catalogue(Mapping[str, T], Generic[T]):
             return cast("T", getattr(module, self._attribute))
         for entry in entry_points(group=self._package, name=name):
             return cast("T", entry.load())
-        raise KeyError(name)
+        maker = self._find_maker(name)
+        if maker is None:
+            raise KeyError(name)
+        return cast("T", importlib.import_module(maker).make(name.partition(":")[2]))
+
+    def _find_maker(self, name: str) -> str | None:
+        """Return the module that makes the entries whose names begin as *name* does."""
+        family, colon, _ = name.partition(":")
+        package = importlib.import_module(self._package)
+        modules = {module.name for module in pkgutil.iter_modules(package.__path__)}
+        return f"{self._package}._{family}" if colon and f"_{family}" in modules else None
 
     def _list_built_in(self) -> set[str]:
         package = importlib.import_module(self._package)

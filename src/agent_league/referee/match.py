@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from enum import StrEnum
 from typing import Any
 
+import msgspec
 from msgspec.structs import replace
 
 from agent_league.agent import Agent, run_together
@@ -16,6 +17,9 @@ from agent_league.referee.judging import judge_forfeits, judge_game
 from agent_league.referee.seated_player import SeatedPlayer
 from agent_league.referee.transcript import Transcript
 from agent_league.vocabulary import Json, PlayerId, Seat
+
+MAX_MOVES_BYTES = 6_000
+"""The moves of a longer match are left out of its report, which may be 10 KB long as a whole."""
 
 
 class Phase(StrEnum):
@@ -99,7 +103,8 @@ class Match:
         """
         result = self._judge()
         details: dict[str, Json] = {**result.details, "draw_secret": self.order.seed}
-        if self._game.turns > 1 or len(self._turns) > 1:  # else the choices are all there is
+        has_more = self._game.turns > 1 or len(self._turns) > 1  # else the choices are all there is
+        if has_more and len(msgspec.json.encode(self._turns)) <= MAX_MOVES_BYTES:
             details["moves"] = self._turns
         if lag_ms := sum(seat.lag_ms for seat in self.seated_players):
             details["referee_lag_ms"] = lag_ms

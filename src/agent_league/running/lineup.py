@@ -1,5 +1,6 @@
 """From configuration files and flags to the spec of a league."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
@@ -15,7 +16,7 @@ from agent_league.chance import new_seed
 from agent_league.files import ConfigLoader, LeagueConfig, patience, retry, settings
 from agent_league.files.config_models import PlayerEntry, RefereeEntry
 from agent_league.files.layout import Layout
-from agent_league.game import GAMES
+from agent_league.game import GAMES, OptionsError
 from agent_league.player import load_brain
 from agent_league.protocol import Role
 from agent_league.protocol.fields import VERSION
@@ -191,7 +192,8 @@ class ConfigFiles:
 
 def _name_after_game(league_id: str, usual: str, game: str) -> str:
     """Return the id of a league that plays *game* and not what leagues of that name *usual*ly do."""
-    return league_id.replace(usual, game) if usual in league_id else f"{league_id}_{game}"
+    suffix = re.sub(r"\W+", "_", game).strip("_")
+    return league_id.replace(usual, suffix) if usual in league_id else f"{league_id}_{suffix}"
 
 
 def _admit(terms: LeagueSettings, players: int) -> LeagueSettings:
@@ -264,6 +266,8 @@ def check_game(game: str) -> str:
         raise UsageError(f"there is no game {game!r}", f"one of {', '.join(GAMES)}")
     try:
         GAMES[game]
+    except (KeyError, OptionsError) as error:
+        raise UsageError(f"the game {game!r} cannot be played: {error.args[0]}") from error
     except ImportError as error:
         raise UsageError(f"the game {game!r} cannot be loaded: {error}") from error
     return game
