@@ -92,7 +92,7 @@ lint: $(READY_DEV)  ## look for mistakes and bad style
 	@$(PY) -m ruff check .
 
 type: $(READY_DEV)  ## check the types
-	@MYPYPATH=src:tests:scripts $(PY) -m mypy --explicit-package-bases $(SOURCES)
+	@MYPYPATH=src:tests:scripts:examples/nim $(PY) -m mypy --explicit-package-bases $(SOURCES)
 
 layers: $(READY_DEV)  ## check that imports point down
 	@$(PY) -c 'from importlinter.cli import lint_imports_command; lint_imports_command()'
