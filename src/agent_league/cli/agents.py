@@ -29,7 +29,7 @@ from agent_league.referee.seated_player import PARITY_GAME
 from agent_league.running.errors import UsageError
 from agent_league.running.event_loop import run
 from agent_league.running.folder import SHARED, Folder
-from agent_league.running.lineup import LOCAL_HOSTS, ConfigFiles, check_game
+from agent_league.running.lineup import LOCAL_HOSTS, ConfigFiles, split_games
 from agent_league.running.members import find_learned_file, run_members
 from agent_league.running.serve import LOOPBACK, bind_first, find_own_address, open_client
 from agent_league.running.specs import AgentSpec, LeagueLink, claim_id
@@ -122,7 +122,7 @@ def player(
     joining = {"league_id": league_id, "join_code": join_code, "waits_for_league": patient}
     link = files.make_link(url, dialect=protocol, seed=seed, **joining)
     found = files.find_agent(Role.PLAYER, player_id)
-    found = replace(found, game_types=_read_games(games) or found.game_types)
+    found = replace(found, game_types=split_games(games) or found.game_types)
     headers = parse_headers(header)
     if mcp or mcp_command:
         name = name or f"{player_id} (mcp)"
@@ -145,10 +145,6 @@ def _choose_strategy(
     default_name = f"{usual} ({chosen.rsplit('/', 1)[-1]})"
     display_name = name or found.display_name or default_name
     return replace(found, strategy=chosen, display_name=display_name)
-
-
-def _read_games(names: str | None) -> Sequence[str]:
-    return [check_game(one.strip()) for one in names.split(",")] if names else ()
 
 
 def _run_agent(

@@ -96,7 +96,7 @@ Referees = Annotated[
 Game = Annotated[
     str | None,
     Parameter(
-        help="What to play, if not what the files say: even_odd, connect_four, ..., or your own."
+        help="What to play, if not what the files say: even_odd, connect_four, ...; several with commas."
     ),
 ]
 Legs = Annotated[int | None, between(1, 1000, help="How often each pair meets.")]

@@ -60,7 +60,7 @@ def _list_flags(spec: LeagueSpec, folder: Folder) -> Iterator[tuple[str, object]
 def _describe(settings: LeagueSettings) -> dict[str, object]:
     """Return the flags of *settings* that any league has."""
     return {
-        "game": settings.game_type,
+        "game": ",".join(settings.games),
         "format": settings.format,
         "legs": settings.legs,
         "rounds": settings.rounds,

@@ -86,7 +86,7 @@ class GuestDesk:
         meta = PlayerMeta(
             display_name=form.display_name,
             version=VERSION,
-            game_types=[self._manager.settings.game_type],
+            game_types=[*self._manager.settings.games],
             contact_endpoint=self._make_endpoint(f"{GUEST_PATH}{secrets.token_hex(16)}{MCP}"),
         )
         return await self._admit(self._create_guest("guest", meta), form.model, form.join_code)

@@ -153,8 +153,10 @@ def _check_eligibility(application: Application, settings: LeagueSettings) -> Re
     if mismatch:
         detail = f"Protocol version mismatch: this league speaks {mismatch}"
         return Refusal(detail, ErrorCode.PROTOCOL_VERSION_MISMATCH)
-    if settings.game_type not in meta.game_types:
-        detail = f"this league plays {settings.game_type}"
+    declared = [game in meta.game_types for game in settings.games]
+    # A player needs one of the games, a referee all of them.
+    if not (any if isinstance(meta, PlayerMeta) else all)(declared):
+        detail = f"this league plays {', '.join(settings.games)}"
         return Refusal(f"Unsupported game type: {detail}", ErrorCode.INVALID_FIELD_VALUE)
     return None
 

@@ -60,14 +60,14 @@ class FairPlay:
         played = not ended.technical_losses and ended.termination == Termination.COMPLETED
         if match.commitment is None or not played:
             return ended
-        secret, settings = self._season.find_secret(match), self._season.settings
-        draw = judge_draw(ended, settings.game_type, options, secret)
+        secret, game = self._season.find_secret(match), self._season.find_game(match.match_id)
+        draw = judge_draw(ended, game, options, secret)
         if draw is Draw.FALSE:
             self._put_out(ended, referee)
         if draw is Draw.OWN and referee.agent_id not in self._own_drawers:
             self._own_drawers.add(referee.agent_id)
             log.info("%s draws by itself: its draws cannot be proven", referee.agent_id)
-        if draw is Draw.PROVEN and options != settings.options:
+        if draw is Draw.PROVEN and options != self._season.options_of(match.match_id):
             return replace(ended, details={**ended.details, "options": dict(options)})
         return ended
 
@@ -78,7 +78,7 @@ class FairPlay:
             return False
         try:
             told = verdicts.read_verdict(
-                report.result, kept.players, self._season.settings.game_type
+                report.result, kept.players, self._season.find_game(report.match_id)
             )
         except ValueError:
             told = None

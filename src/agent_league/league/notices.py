@@ -47,7 +47,7 @@ class Notices:
             matches=[
                 rounds.AnnouncedMatch(
                     match_id=match.match_id,
-                    game_type=self._season.settings.game_type,
+                    game_type=match.game_type or self._season.settings.game_type,
                     player_A_id=match.first,
                     player_B_id=match.second,
                     referee_endpoint=referee.endpoint if referee else "unassigned",
@@ -103,7 +103,7 @@ class Notices:
             **self._envelope(conversation),
             auth_token=tokens.sign_for_any(keys, ended.match_id, conversation, player_id),
             match_id=ended.match_id,
-            game_type=self._season.settings.game_type,
+            game_type=self._season.find_game(ended.match_id),
             game_result=make_game_result(ended.result),
         )
 

@@ -48,6 +48,7 @@ class OrderWriter:
     def write(self, match: ScheduledMatch, ticket: str, *keys: str) -> StartMatch:
         """Return the order to play *match*, signed with the *keys* of its referee."""
         settings = self._season.settings
+        game = match.game_type or settings.game_type
         self._attempts[match.match_id] += 1
         conversation = f"conv-{match.match_id.lower()}-{self._attempts[match.match_id]:03}"
         players = (match.first, match.second)
@@ -58,7 +59,7 @@ class OrderWriter:
             league_id=settings.league_id,
             round_id=match.round_id,
             match_id=match.match_id,
-            game_type=settings.game_type,
+            game_type=game,
             players=contestants,
             ticket=ticket,
             seed=self._season.find_secret(match),
@@ -74,13 +75,14 @@ class OrderWriter:
         self, match: ScheduledMatch, contestants: Sequence[Contestant]
     ) -> dict[str, Json]:
         settings = self._season.settings
-        options = {**_default_options(contestants, settings.game_type), **settings.options}
+        game = match.game_type or settings.game_type
+        options = {**_default_options(contestants, game), **settings.options_of(game)}
         self._options[match.match_id] = options
         return options
 
     def find_options(self, match_id: str) -> Mapping[str, Json]:
         """Return the options that the latest order of a match had."""
-        return self._options.get(match_id, self._season.settings.options)
+        return self._options.get(match_id, self._season.options_of(match_id))
 
     def _on_match_ended(self, ended: MatchEnded) -> None:
         self._attempts.pop(ended.match_id, None)

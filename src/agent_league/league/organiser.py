@@ -160,11 +160,8 @@ class Organiser:
         self._require_running()
         round_id, number = parse_match_id(match_id) or (0, 0)
         matches = season.pairings(round_id)
-        first, second = matches[number - 1].first, matches[number - 1].second
         replay = f"R{round_id}M{len(matches) + 1}"
-        again = events.ScheduledMatch(
-            match_id=replay, round_id=round_id, first=first, second=second
-        )
+        again = msgspec.structs.replace(matches[number - 1], match_id=replay)
         again = season.commit(again)
         added = events.MatchAdded(
             at=self._now(), replaces=match_id, **msgspec.structs.asdict(again)

@@ -87,7 +87,7 @@ class ReportReceiver:
             league_id=settings.league_id,
             round_id=match.round_id,
             match_id=match.match_id,
-            game_type=settings.game_type,
+            game_type=match.game_type or settings.game_type,
             result=result,
             ticket=assignment.ticket,
         )
@@ -128,7 +128,7 @@ class ReportReceiver:
         report = self._use_ids(report)
         at = self._context.now()
         ended = judge_report(report, referee, self._season, at, ticketless=ticketless)
-        if ended is not None and not verdicts.was_played(report.result, self._game_type):
+        if ended is not None and not self._was_played(report):
             return self._play_again(report, referee, ended)
         if ended is not None:
             self._check_guests(ended)
@@ -149,9 +149,8 @@ class ReportReceiver:
         await events.flush()  # the result that is known already may still be on its way to the disk
         return Acknowledgement(match_id=report.match_id, note=note)
 
-    @property
-    def _game_type(self) -> str:
-        return self._season.settings.game_type
+    def _was_played(self, report: ResultReport) -> bool:
+        return verdicts.was_played(report.result, self._season.find_game(report.match_id))
 
     def _use_ids(self, report: ResultReport) -> ResultReport:
         """Return *report* with ids in place of display names, where a referee knows only these."""
@@ -260,7 +259,8 @@ def judge_report(
         raise _make_field_error(f"transcript: expected UTF-8, got {error.reason}") from None
     try:
         players = (match.first, match.second)
-        result = verdicts.read_verdict(report.result, players, season.settings.game_type)
+        game = match.game_type or season.settings.game_type
+        result = verdicts.read_verdict(report.result, players, game)
     except ValueError as error:
         raise _make_field_error(f"result.{error}") from None
     return MatchEnded.make(match, result, referee.agent_id, at)

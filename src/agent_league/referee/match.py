@@ -19,7 +19,7 @@ from agent_league.referee.transcript import Transcript
 from agent_league.vocabulary import Json, PlayerId, Seat
 
 MAX_MOVES_BYTES = 6_000
-"""The moves of a longer match are left out of its report, which may be 10 KB long as a whole."""
+"""A match with more cannot be proven: its report, which may be 10 KB long, has neither moves nor secret."""
 
 
 class Phase(StrEnum):
@@ -102,9 +102,12 @@ class Match:
         They also say how late we were, if that extended a deadline.
         """
         result = self._judge()
-        details: dict[str, Json] = {**result.details, "draw_secret": self.order.seed}
+        details: dict[str, Json] = {**result.details}
         has_more = self._game.turns > 1 or len(self._turns) > 1  # else the choices are all there is
-        if has_more and len(msgspec.json.encode(self._turns)) <= MAX_MOVES_BYTES:
+        fits = not has_more or len(msgspec.json.encode(self._turns)) <= MAX_MOVES_BYTES
+        if fits:  # the secret alone would prove nothing
+            details |= {"draw_secret": self.order.seed}
+        if has_more and fits:
             details["moves"] = self._turns
         if lag_ms := sum(seat.lag_ms for seat in self.seated_players):
             details["referee_lag_ms"] = lag_ms

@@ -102,7 +102,7 @@ def _make_link(spec: LeagueSpec, url: str) -> LeagueLink:
     return LeagueLink(
         url,
         dialect=settings.protocols[0],
-        game_types=(settings.game_type,),
+        game_types=settings.games,
         seed=settings.seed,
         patience=settings.patience,
         retry=settings.retry,

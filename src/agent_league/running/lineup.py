@@ -106,9 +106,11 @@ class ConfigFiles:
             league = msgspec.structs.replace(league, announcement_lead_sec=CLASS_LEAD)
         chosen_seed = seed or new_seed()
         base = settings(self.system, league, seed=chosen_seed, games=self.games)
-        if game is not None and check_game(game) != base.game_type:
-            name = league_id or _name_after_game(wanted, base.game_type, game)
-            base = replace(base, game_type=game, options={}, league_id=name)
+        first, *others = split_games(game) or [base.game_type]
+        if first != base.game_type:
+            name = league_id or _name_after_game(wanted, base.game_type, first)
+            base = replace(base, game_type=first, options={}, league_id=name)
+        base = replace(base, other_games=tuple(others))
         found = _admit(replace(base, **overrides), overrides.get("awaited_players", 0))
         default_options = DEFAULT_OPTIONS.get((found.protocols[0], found.game_type), {})
         return replace(found, options={**default_options, **found.options})
@@ -258,6 +260,12 @@ def _make_name(number: int, strategy: str) -> str:
 def list_games() -> tuple[str, ...]:
     """Return every game that is known here; the first is meant where a message names none."""
     return tuple(sorted(GAMES, key=lambda game: (game != PARITY_GAME, game)))
+
+
+def split_games(names: str | None) -> list[str]:
+    """Return the games that *names* has, with commas between them; raise `UsageError` for another."""
+    outside_brackets = r",(?![^(]*\))"
+    return [check_game(one.strip()) for one in re.split(outside_brackets, names)] if names else []
 
 
 def check_game(game: str) -> str:

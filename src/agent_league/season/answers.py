@@ -39,7 +39,7 @@ def describe_round(season: Season, round_id: int) -> QueryData:
     rows = [
         {
             "match_id": match.match_id,
-            "game_type": season.settings.game_type,
+            "game_type": match.game_type or season.settings.game_type,
             "player_A_id": match.first,
             "player_B_id": match.second,
             "status": status,

@@ -18,7 +18,7 @@ from agent_league.store.events import Event, MatchEnded, ScheduledMatch
 from agent_league.tournament.formats import FORMATS, Format
 from agent_league.tournament.pairing import Pairing, Played
 from agent_league.tournament.standings import Standing, Table
-from agent_league.vocabulary import PlayerId
+from agent_league.vocabulary import Json, PlayerId
 
 Ending: TypeAlias = tuple[str, str | None]
 """What the schedule shows of a match: its status, and who won."""
@@ -56,8 +56,8 @@ class Season:
         self.assignments: dict[str, events.MatchAssigned] = {}
         self.results: dict[str, MatchEnded] = {}
         """The results of `matches`; `tally` counts those of all rounds."""
-        self.drawn: dict[int, list[Pairing]] = {}
-        """The pairings of every opened round, in a format whose pairings depend on results."""
+        self.drawn: dict[int, list[ScheduledMatch]] = {}
+        """The matches of every opened round, where they do not follow from the players alone."""
         self.endings: dict[int, str] = {}
         """How the matches of each closed round ended, one character each."""
         self.tally: Counter[str] = Counter()
@@ -120,15 +120,45 @@ class Season:
 
     def pairings(self, round_id: int) -> list[ScheduledMatch]:
         """Return the matches of a round; of one that cannot be drawn yet, none."""
-        drawn = [
-            ScheduledMatch(match_id=f"R{round_id}M{n}", round_id=round_id, first=one, second=other)
-            for n, (one, other) in enumerate(self._draw(round_id), 1)
-        ]
+        drawn = self.drawn.get(round_id)
+        if drawn is None:
+            drawn = self._schedule(round_id)
         return [*drawn, *self._added_to(round_id)]
 
+    def _schedule(self, round_id: int) -> list[ScheduledMatch]:
+        pairs = self._draw(round_id)
+        games: list[str | None] = [None] * len(pairs)
+        if self.settings.other_games:
+            games = [self._choose_game(one, other, round_id) for one, other in pairs]
+            pairs = [pair for pair, game in zip(pairs, games, strict=True) if game]
+            games = [game for game in games if game]
+        return [
+            ScheduledMatch(
+                match_id=f"R{round_id}M{n}",
+                round_id=round_id,
+                first=one,
+                second=other,
+                game_type=game,
+            )
+            for n, ((one, other), game) in enumerate(zip(pairs, games, strict=True), 1)
+        ]
+
+    def _choose_game(self, one: PlayerId, other: PlayerId, round_id: int) -> str | None:
+        """Return a game that both players have declared, another in each round; None: they have none."""
+        declared = [set(self.roster[player].game_types) for player in (one, other)]
+        common = [game for game in self.settings.games if all(game in each for each in declared)]
+        return common[(round_id - 1) % len(common)] if common else None
+
+    def find_game(self, match_id: str) -> str:
+        """Return what is played in a match."""
+        match = self.matches.get(match_id)
+        return (match.game_type if match else None) or self.settings.game_type
+
+    def options_of(self, match_id: str) -> Mapping[str, Json]:
+        """Return the options of the game of a match, as the settings have them."""
+        return self.settings.options_of(self.find_game(match_id))
+
     def _draw(self, round_id: int) -> list[Pairing]:
-        if round_id in self.drawn:
-            return self.drawn[round_id]
         pair, pace = self.format.pair, self.settings.pace
         if self.format.foreseeable:
             return pair(self.players, [()] * (round_id - 1), pace)
@@ -243,10 +273,8 @@ class Season:
                     self.incidents.setdefault(event.match_id, []).append(event)
             case events.RoundOpened():
                 self.round_id = event.round_id
-                if not self.format.foreseeable:
-                    self.drawn[event.round_id] = [
-                        Pairing(PlayerId(m.first), PlayerId(m.second)) for m in event.matches
-                    ]
+                if not self.format.foreseeable or self.settings.other_games:
+                    self.drawn[event.round_id] = event.matches
                 self.matches.update({match.match_id: match for match in event.matches})
             case events.RoundClosed():
                 self._close_round(event.round_id)

@@ -77,6 +77,8 @@ class LeagueSettings:
     """The only source of chance: every draw and every match derives its own seed from it."""
     league_id: str = "league_2025_even_odd"
     game_type: str = "even_odd"
+    other_games: tuple[str, ...] = ()
+    """More games, in a league of several: two players meet in one that both have declared."""
     options: Mapping[str, Json] = field(default_factory=dict[str, Json])
     format: str = "round_robin"
     """Who meets whom: one of `FORMATS`."""
@@ -126,6 +128,15 @@ class LeagueSettings:
             raise StoreError(f"the store is damaged: the settings of a league: {error}") from error
 
     @property
+    def games(self) -> tuple[str, ...]:
+        """Every game that is played; most leagues have one."""
+        return (self.game_type, *self.other_games)
+
+    def options_of(self, game_type: str) -> Mapping[str, Json]:
+        """Return the options of a game; they are those of the first."""
+        return self.options if game_type == self.game_type else {}
+
+    @property
     def pace(self) -> int:
         """The number that the format counts by: legs, or rounds."""
         return self.rounds if FORMATS[self.format].number == "rounds" else self.legs
@@ -152,7 +163,7 @@ class LeagueSettings:
         """Return the longest time that a match can take with a referee that keeps its limits."""
         patience = self.patience_in(guests=guests)
         waits = self.retry.base_delay * (2 ** (self.retry.attempts - 1) - 1.0)
-        turns = count_turns(GAMES[self.game_type], self.options)
+        turns = max(count_turns(GAMES[one], self.options_of(one)) for one in self.games)
         windows = patience.join + turns * patience.move
         play_time: float = self.retry.attempts * windows + (1 + turns) * waits
         return play_time + patience.game_over + patience.report + patience.generic

@@ -16,13 +16,12 @@ from agent_league.store import events
 from agent_league.store.events import Event, MatchAssigned, MatchEnded, ScheduledMatch
 from agent_league.store.log import apply_events
 from agent_league.store.store import Store
-from agent_league.tournament.pairing import Pairing
 from agent_league.tournament.standings import Standing, Sums, Table
 from agent_league.vocabulary import PlayerId
 
 log = logging.getLogger("agent_league")
 
-VERSION = 8
+VERSION = 9
 """Counts up when the fields of a snapshot, or of an event in it, change or change their meaning."""
 
 
@@ -44,7 +43,7 @@ class Snapshot(Struct, frozen=True, kw_only=True):
     results: list[MatchEnded]
     endings: dict[int, str]
     """How the matches of every closed round ended."""
-    drawn: dict[int, list[Pairing]]
+    drawn: dict[int, list[ScheduledMatch]]
     tally: dict[str, int]
     voided: dict[str, str]
     added: list[events.MatchAdded]

@@ -164,6 +164,8 @@ class ScheduledMatch(Struct, frozen=True, kw_only=True, omit_defaults=True):
     round_id: int
     first: str
     second: str
+    game_type: str | None = None
+    """What is played, in a league of several games."""
     commitment: str | None = None
     """The hash of the secret of this match, published before anybody moves."""
     nonces: list[str] = field(default_factory=list)
@@ -275,6 +277,7 @@ class MatchAdded(Event, frozen=True, kw_only=True, tag="match_added"):
     second: str
     replaces: str
     """The match that is played again; its own result is void."""
+    game_type: str | None = None
     commitment: str | None = None
     nonces: list[str] = field(default_factory=list)
 
@@ -285,6 +288,7 @@ class MatchAdded(Event, frozen=True, kw_only=True, tag="match_added"):
             round_id=self.round_id,
             first=self.first,
             second=self.second,
+            game_type=self.game_type,
             commitment=self.commitment,
             nonces=self.nonces,
         )

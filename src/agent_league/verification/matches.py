@@ -59,7 +59,9 @@ def check_draws(season: Season, match: ScheduledMatch, ended: MatchEnded) -> Non
     require(isinstance(secret, str), place, f"{ended.referee_id} told no secret of its draws")
     kept = commit_to(str(secret)) == match.commitment
     require(kept, place, "its secret is not the one that was promised before the match")
-    game, options = GAMES[season.settings.game_type], find_options(season, details)
+    game_type = match.game_type or season.settings.game_type
+    own, usual = details.get("options"), season.settings.options_of(game_type)
+    game, options = GAMES[game_type], own if isinstance(own, dict) else usual
     try:
         turns = list_turns(details, ended.players)
         outcome, record = play_again(game, options, str(secret), turns)
@@ -74,18 +76,12 @@ def check_draws(season: Season, match: ScheduledMatch, ended: MatchEnded) -> Non
 
 def check_rules(season: Season, ended: MatchEnded) -> None:
     """Check the winner by the number that the referee drew, where nobody promised another one."""
-    game: AnyGame = GAMES[season.settings.game_type]
+    game: AnyGame = GAMES[season.find_game(ended.match_id)]
     judge, choices = find_judge(game), ended.details.get("choices")
     if judge is not None and isinstance(choices, dict):
         outcome = judge([choices.get(player) for player in ended.players], ended.details)
         if outcome is not None:
             _check_winner(ended, outcome)
-
-
-def find_options(season: Season, details: Mapping[str, Json]) -> Mapping[str, Json]:
-    """Return the options of a match: those of the league, unless the result names its own."""
-    own = details.get("options")
-    return own if isinstance(own, dict) else season.settings.options
 
 
 def _check_winner(ended: MatchEnded, outcome: Outcome) -> None:
