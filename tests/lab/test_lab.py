@@ -10,13 +10,17 @@ import pytest
 from agent_league.game import GAMES
 from agent_league.lab.comparison import ComparisonPlan, compare
 from agent_league.lab.crosstable import estimate_points, make_rows
+from agent_league.lab.endpoints import play_anywhere
 from agent_league.lab.matches import Contestant, LabMatch, Table
 from agent_league.lab.plot import draw_convergence
 from agent_league.lab.series import DRAW, LOSS, WIN, Meeting, Met, play_meeting
 from agent_league.lab.sprt import Answer, SequentialTest
 from agent_league.lab.tournament import LabPlan, run_lab
+from agent_league.llm import EndpointError
 from agent_league.player import Brain, load_brain
+from agent_league.practice.course import AgentAbsentError
 from agent_league.protocol.failures import NonsenseError
+from agent_league.running.errors import UsageError
 from agent_league.strategy import STRATEGIES, Situation, suits
 from chance import margin
 from cli.league_command import document, league
@@ -144,7 +148,28 @@ def test_both_may_be_compared_by_how_they_do_against_others() -> None:
     assert 0.1 < found.mean < 0.5
 
 
+def test_a_model_without_an_answer_plays_at_random_as_in_a_league() -> None:
+    async def fail(situation: Situation) -> object:
+        raise EndpointError("no answer")
+
+    silent = Contestant(Brain(fail, "llm:silent"), Random(0))
+    players = [silent, Contestant(load_brain("random"), Random(1))]
+    assert Table("even_odd", GAMES["even_odd"], {}).play(players, "seed").moves[0] in (
+        "even",
+        "odd",
+    )
+    assert silent.fallbacks == 1
+
+
 # The commands
+
+
+def test_two_addresses_are_refused_and_somebody_must_be_there() -> None:
+    one, other = "http://127.0.0.1:1/mcp", "http://127.0.0.1:2/mcp"
+    with pytest.raises(UsageError, match="two addresses cannot meet here"):
+        play_anywhere(Meeting("even_odd", one, other, 1, "seed"))
+    with pytest.raises(AgentAbsentError):
+        play_anywhere(Meeting("even_odd", "random", one, 1, "seed"))
 
 
 def test_the_lab_prints_a_table_and_writes_a_plot(tmp_path: Path) -> None:

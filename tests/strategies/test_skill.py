@@ -7,7 +7,9 @@ from random import Random
 import pytest
 
 from agent_league.game import GAMES
+from agent_league.lab.matches import Contestant, Table
 from agent_league.lab.series import DRAW, LOSS, WIN, Meeting, play_meeting
+from agent_league.player import Brain, load_brain
 from agent_league.strategies.cfr import train
 from agent_league.strategies.q_learning import QLearner
 from agent_league.strategy import STRATEGIES, Learner, Situation, instantiate, suits
@@ -91,6 +93,35 @@ def test_what_was_learned_is_saved_and_loaded() -> None:
     other.load("nonsense")
     assert other.worth == one.worth
     assert isinstance(other, Learner)
+
+
+def test_what_was_learned_in_one_league_helps_from_the_beginning_of_the_next() -> None:
+    """Another instance goes on from what was saved, with a memory of no opponent."""
+    table = Table("even_odd", GAMES["even_odd"], {})
+
+    def play_league(learner: QLearner, seed: str, matches: int) -> float:
+        """Return the share of matches in which the learner differs, which is all of its skill."""
+        players = [
+            Contestant(Brain(learner, "q_learning", trusted=True), Random(seed)),
+            Contestant(load_brain("alternating"), Random(f"{seed}|2")),
+        ]
+        differ = 0
+        for number in range(matches):
+            match = table.play(players, f"{seed}|{number}")
+            differ += match.moves[0] != match.moves[1]
+            for seat, player in enumerate(players):
+                player.learn(players[1 - seat].brain.name, match, seat)
+        return differ / matches
+
+    fresh, later = [], []
+    for seed in map(str, range(30)):
+        learner, successor = QLearner(), QLearner()
+        play_league(learner, seed, 300)
+        successor.load(learner.save())
+        fresh.append(play_league(QLearner(), f"{seed} fresh", 20))
+        later.append(play_league(successor, f"{seed} later", 20))
+    assert sum(later) / len(later) > sum(fresh) / len(fresh) + 0.15
+    assert sum(later) / len(later) > 0.75
 
 
 def test_each_player_has_a_learner_of_its_own() -> None:

@@ -16,10 +16,12 @@ from rich.text import Text
 from agent_league.cli import league_options as flags
 from agent_league.cli.console import ProgressDisplay, make_table, print_document, show
 from agent_league.cli.exit_codes import Exit
+from agent_league.cli.which_league import complete_endpoint
 from agent_league.game import GAMES, OptionsError
 from agent_league.lab.comparison import ComparisonPlan
 from agent_league.lab.comparison import compare as run_comparison
 from agent_league.lab.crosstable import Row, make_rows
+from agent_league.lab.endpoints import is_address, play_anywhere
 from agent_league.lab.parquet import write_parquet
 from agent_league.lab.plot import draw_convergence
 from agent_league.lab.series import Met
@@ -113,9 +115,9 @@ def compare(
     Parameters
     ----------
     first
-        A strategy, by name or file.
+        A strategy by name or file, a model as llm:NAME, or the address of an agent that runs.
     second
-        The strategy to compare it with.
+        What to compare it with.
     game
         What to play.
     against
@@ -127,13 +129,15 @@ def compare(
     """
     check_game(game)
     opponents = [name.strip() for name in against.split(",")] if against else []
+    first, second = (complete_endpoint(one) if is_address(one) else one for one in (first, second))
     for name in (first, second, *opponents):
-        load_brain(name)  # an unknown strategy is an error before anything starts
+        if not is_address(name):
+            load_brain(name)  # an unknown strategy is an error before anything starts
     chosen, options = seed or str(secrets.randbelow(10**6)), _read_options(game, option)
     plan = ComparisonPlan(game, first, second, chosen, opponents, margin, matches, options)
     screen = ProgressDisplay("comparing", shown=not json)
     try:
-        test = run_comparison(plan, progress=lambda now: _show_test(screen, now))
+        test = run_comparison(plan, play_anywhere, lambda now: _show_test(screen, now))
     finally:
         screen.close()
     _print_comparison(plan, test, json=json)

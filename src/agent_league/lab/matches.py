@@ -12,6 +12,7 @@ from agent_league.chance import make_rng
 from agent_league.game import AnyGame, Outcome, RulesError
 from agent_league.player.brain import Brain
 from agent_league.player.decision import OpponentModel
+from agent_league.protocol import LeagueError
 from agent_league.referee.judging import check_move
 from agent_league.strategy import FinishedMatch, Learner, Situation
 from agent_league.vocabulary import Json, Seat
@@ -34,6 +35,18 @@ class Contestant:
     brain: Brain
     rng: Random
     memory: OpponentModel = field(default_factory=OpponentModel)
+    fallbacks: int = 0
+    """How often a random move replaced one that a model did not have."""
+
+    def choose(self, situation: Situation) -> Json:
+        """Return a move; where a model has none, it is a random one, as in a league."""
+        if self.brain.trusted:
+            return self.brain.strategy(situation)
+        try:
+            return _finish(self.brain.strategy(situation))
+        except LeagueError:
+            self.fallbacks += 1
+            return situation.rng.choice(situation.legal)
 
     def learn(self, opponent: str, match: LabMatch, seat: Seat) -> None:
         """Remember a match that is over."""
@@ -68,10 +81,8 @@ class Table:
             moves = {}
             for seat in seats:
                 allowed = legal(state, seat)
-                chosen = players[seat].brain.strategy(
-                    Situation(view(state, seat), allowed, *known[seat])
-                )
-                moves[seat] = check_move(game, allowed, _finish(chosen))
+                chosen = players[seat].choose(Situation(view(state, seat), allowed, *known[seat]))
+                moves[seat] = check_move(game, allowed, chosen)
             state = play(state, moves, rng)
             last.update(moves)
             turns += 1
@@ -96,12 +107,7 @@ def _make_situation(
 
 def _finish(chosen: Any) -> Json:
     """Return the move, also of a strategy that has to be waited for."""
-    if chosen.__class__ in _PLAIN or not inspect.isawaitable(chosen):
-        return chosen
-    return _get_loop().run_until_complete(chosen)
-
-
-_PLAIN = {str, int, float, list, dict, bool, type(None)}
+    return _get_loop().run_until_complete(chosen) if inspect.isawaitable(chosen) else chosen
 
 
 @lru_cache(maxsize=1)
