@@ -168,6 +168,7 @@ $(READY_DEV): $(READY) requirements-dev.txt
 $(READY_BENCH): $(READY_DEV) requirements-bench.txt
 	@$(UV) pip install --quiet --python $(PY) --require-hashes -r requirements-bench.txt
 	@touch $(READY_BENCH)
+
 $(READY_BARS): $(READY_DEV) requirements-bars.txt
 	@$(UV) pip install --quiet --python $(PY) --require-hashes -r requirements-bars.txt
 	@touch $(READY_BARS)

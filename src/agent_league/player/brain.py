@@ -11,6 +11,9 @@ from agent_league.strategy import STRATEGIES, Strategy, instantiate
 MODEL = "llm"
 """The strategy of a player that asks a language model: `llm`, or `llm:` and the name of the model."""
 
+PYDANTIC_AI = "pydantic_ai"
+"""The same by way of pydantic-ai, for providers with a protocol of their own: `pydantic_ai:MODEL`."""
+
 
 @dataclass(frozen=True)
 class Brain:
@@ -48,6 +51,10 @@ def load_brain(name: str) -> Brain:
         from agent_league.llm import LlmMind, read_endpoint  # noqa: PLC0415 - few players have one
 
         return Brain(LlmMind(read_endpoint(model)), name)
+    if kind == PYDANTIC_AI and model:
+        from agent_league.llm.pydantic_ai_mind import PydanticAiMind  # noqa: PLC0415 - the same
+
+        return Brain(PydanticAiMind(model), name)
     if name not in STRATEGIES:
         raise NoSuchStrategyError(f"there is no strategy {name!r}; known: {', '.join(STRATEGIES)}")
     strategy = STRATEGIES[name]
