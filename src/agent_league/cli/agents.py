@@ -108,7 +108,7 @@ def player(
     strategy
         A strategy by name, or a file with your own; llm asks a language model.
     model
-        The model of --strategy llm, at LEAGUE_LLM_BASE_URL with LEAGUE_LLM_API_KEY.
+        The model of --strategy llm; docs/comparing-agents.md says how it is reached.
     games
         The games that it plays, with commas; by default every game that is known here.
     mcp

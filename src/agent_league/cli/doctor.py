@@ -51,7 +51,7 @@ def doctor(
     Parameters
     ----------
     model
-        Also ask this model for a word, at LEAGUE_LLM_BASE_URL.
+        Also ask this model for a word; docs/comparing-agents.md says how it is reached.
     """
     findings = [*_check_machine(shared)]
     if model or os.environ.get("LEAGUE_LLM_MODEL"):

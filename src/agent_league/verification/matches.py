@@ -1,6 +1,6 @@
 """One result: from the right referee, by the rules, with the number that its secret gives."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from agent_league.chance import commit_to
 from agent_league.game import GAMES, AnyGame, Outcome, find_judge
