@@ -140,6 +140,8 @@ def _check_playable(game: Any) -> None:
         raise OptionsError(f"{kind.short_name} is a game for {game.num_players()}")
     if kind.dynamics == kind.Dynamics.MEAN_FIELD:
         raise OptionsError(f"{kind.short_name} is a mean field game")
+    if kind.chance_mode == kind.ChanceMode.SAMPLED_STOCHASTIC:
+        raise OptionsError(f"{kind.short_name} draws by itself, so no match could be replayed")
     hidden = kind.information != kind.Information.PERFECT_INFORMATION
     shown = kind.provides_observation_string or kind.provides_information_state_string
     if hidden and not shown:
