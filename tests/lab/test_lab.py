@@ -7,6 +7,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
+from agent_league.extras import MissingExtraError, import_extra
 from agent_league.game import GAMES
 from agent_league.lab.comparison import ComparisonPlan, compare
 from agent_league.lab.crosstable import estimate_points, make_rows
@@ -180,6 +181,22 @@ def test_the_lab_prints_a_table_and_writes_a_plot(tmp_path: Path) -> None:
     assert "points a match, 95 %" in done.stdout
     assert "ceiling" in done.stdout
     assert plot.read_text(encoding="utf-8").startswith("<svg")
+
+
+def test_the_lab_writes_every_match_for_data_frames(tmp_path: Path) -> None:
+    file = tmp_path / "matches.parquet"
+    flags = ("--strategies", "markov,random", "-n", "40", "--seed", "1", "--parquet", str(file))
+    assert league("lab", "even_odd", *flags).returncode == 0
+    rows = import_extra("pyarrow.parquet", "parquet").read_table(file).to_pylist()
+    assert len(rows) == 40
+    assert rows[0].keys() == {"game", "first", "second", "match", "ending"}
+    assert {row["ending"] for row in rows} == {"win", "draw", "loss"}
+
+
+def test_a_library_that_is_not_installed_is_named_with_the_extra_that_brings_it() -> None:
+    with pytest.raises(MissingExtraError, match="the library nobody_has_it") as caught:
+        import_extra("nobody_has_it.at_all", "parquet")
+    assert caught.value.hint == "pip install 'agent-league[parquet]'"
 
 
 def test_the_lab_prints_one_document() -> None:
