@@ -23,7 +23,7 @@ def test_connect_four_is_drawn_with_the_numbers_of_its_columns() -> None:
 
 def test_a_finished_game_is_drawn_from_its_record() -> None:
     drawn = draw_picture(GAMES["even_odd"], {"drawn_number": 8, "number_parity": "even"})
-    assert draw_text(drawn) == "8\nthe number is even"
+    assert draw_text(drawn) == "8 is even\nthe number that was drawn"
 
 
 def test_a_game_without_a_picture_shows_its_fields() -> None:

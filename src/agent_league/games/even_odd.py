@@ -81,7 +81,7 @@ class EvenOdd:
         drawn = shown.get("drawn_number")
         if drawn is None:
             return Picture([list(PARITIES)], "call one; the number has not been drawn")
-        return Picture([[f"{drawn}"]], f"the number is {_parity(drawn)}")
+        return Picture([[f"{drawn} is {_parity(drawn)}"]], "the number that was drawn")
 
     def judge(self, choices: Sequence[Json], record: Mapping[str, Json]) -> Outcome | None:
         drawn = record.get("drawn_number")
