@@ -19,6 +19,7 @@ def test_a_history_is_read_in_the_order_it_was_written(tmp_path: Path) -> None:
     seen = [Seen("R1M1", True), Seen("R2M1", False), Seen("R3M1")]
     for one in seen:
         history.write(one)
+    history.close()
     assert history.read(Seen) == seen
     assert MatchHistory(tmp_path / "state" / "P01.jsonl").read(Seen) == seen
 
@@ -29,6 +30,7 @@ def test_a_line_cut_off_in_the_middle_is_left_out(tmp_path: Path, cut: int) -> N
     history = MatchHistory(path)
     history.write(Seen("R1M1", True))
     history.write(Seen("R2M1", False))
+    history.close()
     whole = path.read_bytes()
     path.write_bytes(whole[:-cut])
     read = history.read(Seen)
@@ -43,7 +45,9 @@ def test_what_is_written_after_a_line_that_was_cut_off_is_read(tmp_path: Path) -
     with path.open("ab") as file:
         file.write(b'["R2M')
     history.write(Seen("R3M1"))
+    history.close()
     history.write(Seen("R4M1"))
+    history.close()
     assert [seen.match_id for seen in history.read(Seen)] == ["R1M1", "R3M1", "R4M1"]
 
 

@@ -72,8 +72,9 @@ class TranscriptWriter:
         self._transcript.remove(entry)
 
     def record_received(self, body: bytes | Raw) -> None:
-        text = bytes(body)
-        if b'"auth_token"' in text or b'"ticket"' in text:  # a player may send even its own token
+        text = bytes(body).replace(self._ticket, HIDDEN)
+        secrets = text.count(b'"auth_token"') + text.count(b'"ticket"')
+        if secrets != text.count(b'"auth_token":' + HIDDEN):  # a player may send even its own token
             text = _SECRET.sub(rb"\1" + HIDDEN, text)
         self._transcript.add(self._back, b"message", text)
 

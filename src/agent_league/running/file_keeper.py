@@ -5,6 +5,7 @@ import logging
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
+from math import ceil
 
 import msgspec
 
@@ -20,6 +21,8 @@ from agent_league.vocabulary import Json
 log = logging.getLogger("agent_league")
 WRITE_INTERVAL = 5.0
 """Seconds between two updates of the files: they are views, the store is what counts."""
+FLUSH_INTERVAL = 1.0
+"""Seconds that an entry of the league's log may stay in memory."""
 WRITE_TIME_DIVISOR = 10
 """The files of a large league take long to write; that may take a tenth of the time."""
 FINISH_TIMEOUT = 5.0
@@ -36,7 +39,7 @@ class FileKeeper:
     def __init__(self, settings: LeagueSettings, folder: Folder) -> None:
         self._folder = folder
         self._files = FileUpdater(settings, folder.shared)
-        self._log = JsonLogger("league", settings.league_id, folder.shared / "logs")
+        self._log = JsonLogger("league", settings.league_id, folder.shared / "logs", buffered=True)
         self.changed = asyncio.Event()
         self._writing: asyncio.Future[bool] | None = None
         self._deadline = float("inf")
@@ -52,11 +55,18 @@ class FileKeeper:
         pause = WRITE_INTERVAL
         while True:
             await self.changed.wait()
-            await asyncio.sleep(pause)
+            await self._flush_log_during(pause)
             self.changed.clear()
             started_at = time.monotonic()
             await self._wait_for_write()
             pause = max(WRITE_INTERVAL, WRITE_TIME_DIVISOR * (time.monotonic() - started_at))
+            self._log.flush()
+
+    async def _flush_log_during(self, seconds: float) -> None:
+        """Wait so long; write the log every second meanwhile."""
+        for part in range(ceil(seconds / FLUSH_INTERVAL), 0, -1):
+            await asyncio.sleep(seconds / part)
+            seconds -= seconds / part
             self._log.flush()
 
     async def finish(self) -> None:

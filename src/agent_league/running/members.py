@@ -4,7 +4,7 @@ import asyncio
 import logging
 import socket
 from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
-from contextlib import asynccontextmanager
+from contextlib import ExitStack, asynccontextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -91,14 +91,16 @@ async def _take_part(
     if path is not None:
         member.on_registered = partial(_keep_identity, member, path)
     await _join(member, link)
-    if path is not None and isinstance(member, Player):
-        history = MatchHistory(path.with_suffix(f".{member.league_id}.jsonl"))
-        member.recall(history.read(FinishedMatch))
-        member.save_match = partial(_save_match, history, member.save_match)
-    on_joined(member)
-    if isinstance(member, Player):
-        member.spawn(member.decision.warm_up())
-    await member.over.wait()
+    with ExitStack() as stack:
+        if path is not None and isinstance(member, Player):
+            history = MatchHistory(path.with_suffix(f".{member.league_id}.jsonl"))
+            stack.callback(history.close)
+            member.recall(history.read(FinishedMatch))
+            member.save_match = partial(_save_match, history, member.save_match)
+        on_joined(member)
+        if isinstance(member, Player):
+            member.spawn(member.decision.warm_up())
+        await member.over.wait()
 
 
 def _save_match(

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable
 from contextlib import suppress
+from io import FileIO
 from pathlib import Path
 from typing import TypeVar
 
@@ -61,12 +62,20 @@ class MatchHistory:
 
     def __init__(self, path: Path) -> None:
         self._path = path
+        self._file: FileIO | None = None
+        """Open from the first entry on: to open it for each would cost more than to write it."""
 
     def write(self, entry: object) -> None:
-        self._path.parent.mkdir(parents=True, exist_ok=True)
-        with self._path.open("ab") as file:
-            # The first newline ends a line that was cut off, so that it does not spoil this one.
-            file.write(b"\n" + msgspec.json.encode(entry) + b"\n")
+        if self._file is None:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            self._file = FileIO(self._path, "ab")
+        # The first newline ends a line that was cut off, so that it does not spoil this one.
+        self._file.write(b"\n" + msgspec.json.encode(entry) + b"\n")
+
+    def close(self) -> None:
+        if self._file is not None:
+            self._file.close()
+            self._file = None
 
     def read(self, kind: Callable[..., T]) -> list[T]:
         """Return every line as a *kind*, without lines that were cut off or are something else."""
