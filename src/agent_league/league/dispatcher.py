@@ -9,11 +9,11 @@ from typing import TypeAlias
 from agent_league.dialects.dialect import PeerSession
 from agent_league.league.context import Context
 from agent_league.league.discipline import Discipline
+from agent_league.league.leases import Leases
 from agent_league.league.liveness import Liveness
 from agent_league.league.order_failures import OrderFailures
 from agent_league.league.orders import Assignment, OrderWriter, TakeResult
 from agent_league.league.referee_pool import PullQueue, RefereePool
-from agent_league.own_time import Deadline, own_clock, own_time
 from agent_league.protocol import ErrorCode, Role, tokens
 from agent_league.protocol.deviations import Deviation
 from agent_league.protocol.failures import NoAnswerError, RefusedError
@@ -57,7 +57,8 @@ class Dispatcher:
         self._all_ended = asyncio.Event()
         self.order_writer = OrderWriter(context)
         self._keys_of = context.keyring.keys_of
-        self._leases = {guests: self._settings.lease(guests=guests) for guests in (False, True)}
+        self._leases = Leases(self._on_lease_over)
+        self._lease_times = {one: self._settings.lease(guests=one) for one in (False, True)}
         """The longest time that a match can take, without guests and with them."""
         context.events.when_kept(events.MatchEnded, self._on_match_ended)
         context.events.when_kept(events.AgentSuspended, self._on_referee_gone)
@@ -237,16 +238,15 @@ class Dispatcher:
         match = assignment.match
         if match.match_id in self._season.by_hand:  # a person may take as long as it likes
             return await assignment.outcome
-        lease = self._find_lease(match)
-        deadline = Deadline(lambda: self._context.spawn(self._end_lease(assignment)))
-        deadline.set(own_time() + lease)
-        clock = own_clock()
-        clock.begin_wait()
+        self._leases.begin(match.match_id, self._find_lease(match))
         try:
             return await assignment.outcome
         finally:
-            clock.end_wait()
-            deadline.cancel()
+            self._leases.end(match.match_id)
+
+    def _on_lease_over(self, match_id: str) -> None:
+        if match_id in self._assignments:
+            self._context.spawn(self._end_lease(self._assignments[match_id]))
 
     async def _end_lease(self, assignment: Assignment) -> None:
         """Give up a match that was not reported in time: it is lost."""
@@ -255,7 +255,7 @@ class Dispatcher:
         assignment.settle(ended=False)
 
     def _find_lease(self, match: ScheduledMatch) -> float:
-        return self._leases[self.order_writer.has_guests(match)]
+        return self._lease_times[self.order_writer.has_guests(match)]
 
     async def _retry_order_forms(self, assignment: Assignment) -> bool:
         """Send the order again, in another form each time, until the referee acts on it."""

@@ -3,8 +3,9 @@
 import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TypeAlias
+
+from msgspec import Struct
 
 from agent_league.league.context import Context
 from agent_league.protocol import tokens
@@ -19,8 +20,7 @@ TakeResult: TypeAlias = Callable[["Assignment", ReportedResult], Awaitable[objec
 """Takes the result of a match that came with the answer to its order."""
 
 
-@dataclass(frozen=True)
-class Assignment:
+class Assignment(Struct, frozen=True):
     """A match that a referee has."""
 
     match: ScheduledMatch

@@ -57,5 +57,12 @@ def is_signed(signature: str | None, keys: Iterable[str], *parts: str) -> bool:
 @lru_cache(maxsize=4096)  # a proof is made, or looked at, several times
 def sign_ticket(key: str, *parts: str) -> str:
     """Return the ticket that only the league and the holder of *key* can make for *parts*."""
-    digest = hmac.digest(key.encode(), "\x1f".join(parts).encode(), "sha256")
-    return f"tkt_{digest.hex()}"
+    digest = _start_hmac(key).copy()
+    digest.update("\x1f".join(parts).encode())
+    return f"tkt_{digest.hexdigest()}"
+
+
+@lru_cache(maxsize=4096)
+def _start_hmac(key: str) -> hmac.HMAC:
+    """Return an HMAC of nothing yet: to copy it takes a third of the time to make it."""
+    return hmac.new(key.encode(), digestmod="sha256")

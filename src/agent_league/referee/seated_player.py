@@ -51,9 +51,10 @@ class SeatedPlayer:
         self._opponent: Contestant = order.players[1 - seat]
         me = self._me
         self._line = referee.peers.line_to(Peer(me.endpoint, me.player_id, me.dialect, me.tools))
-        player = f"{Role.PLAYER}:{self._me.player_id}"
-        writer = TranscriptWriter(transcript, referee.sender, player, self._me.ticket)
-        self._witness = writer if order.transcript else None
+        self._witness: TranscriptWriter | None = None
+        if order.transcript:
+            player = f"{Role.PLAYER}:{me.player_id}"
+            self._witness = TranscriptWriter(transcript, referee.sender, player, me.ticket)
         self._jitter_rng = Random(f"{order.seed}|{seat}") if order.retry.jitter else None
         self._envelope = {
             **referee.envelope(order.conversation_id),
