@@ -127,8 +127,14 @@ bench-page: $(READY_BENCH)  ## measure everything, and write the tables of docs/
 	@$(BENCH).twin --json > .cache/twin.json
 	@$(BENCH).page .cache/bench.json .cache/sweep.json .cache/twin.json
 
+bench-spectators: $(READY_BENCH)  ## measure what 200 spectators cost a league of 100 players (ARGS="--runs 5")
+	@$(BENCH).spectators $(ARGS)
+
 conformance: $(READY_DEV) $(READY_NODE)  ## run the official MCP suite and MCP clients of others against us
 	@PYTHONPATH=tests $(PY) tests/conformance/run.py $(NODE)
+
+screenshots: $(READY_DEV)  ## take pictures of every page, and those of the README (chromium)
+	@$(PY) scripts/screenshots.py
 
 wheel: $(READY)  ## build the package into dist/, to install it elsewhere
 	@$(UV) build --quiet --wheel --no-build-isolation --python $(PY) --out-dir dist

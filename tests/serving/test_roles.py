@@ -15,7 +15,7 @@ every_era = pytest.mark.parametrize("mode", MODES)
 GUEST = {"join_league", "wait_for_turn", "make_move", "get_standings"}
 PLAYER = GUEST | {"register_player", "league_query"}
 REFEREE = GUEST | {"register_referee", "league_query", "report_match_result", "report_transcript"}
-_ORDERS = """create_schedule start_league pause_league void_match replay_match disqualify_agent
+_ORDERS = """create_schedule start_league close_registration pause_league void_match replay_match disqualify_agent
 reinstate_agent announce rotate_token play_by_hand get_order step_match"""
 ORGANISER = PLAYER | REFEREE | set(_ORDERS.split())
 

@@ -21,6 +21,7 @@ from agent_league.store.events import (
     MatchAdded,
     MatchVoided,
     OrganiserAppointed,
+    RegistrationSet,
     ReportContested,
     TokenExtended,
     TokenReplaced,
@@ -46,6 +47,7 @@ LATER = (
     MatchAdded,
     AnnouncementMade,
     ReportContested,
+    RegistrationSet,
 )
 """Kinds of event that the older version did not have."""
 OLDER = (kept.event for kept in STORED if not isinstance(kept.event, LATER))

@@ -3,6 +3,7 @@
 import asyncio
 
 import msgspec
+from prometheus_client.parser import text_string_to_metric_families
 
 from agent_league.http.client import HttpClient
 from agent_league.season.season import Stage
@@ -87,5 +88,29 @@ def test_no_move_is_shown_before_its_match_is_over() -> None:
                 assert (one["messages"], one["first"]["choice"], one["details"]) == ([], None, {})
             after = await read_json(league, "/matches/R1M1.json")
             assert after["first"]["choice"] in {"even", "odd"}
+
+    asyncio.run(main())
+
+
+def test_a_monitoring_system_reads_the_numbers_of_the_league() -> None:
+    async def main() -> None:
+        async with HttpLeague(awaited_players=3) as league:
+            show_live(league)
+            await league.add_referee()
+            for name in ("Ada", "Bob {x}", "Cem"):
+                await add_player(league, name)
+            await league.play()
+            page = await sent(league.url.removesuffix("/mcp") + "/metrics", b"", {}, "GET")
+        samples = {
+            (one.name, *sorted(one.labels.values())): one.value
+            for family in text_string_to_metric_families(page.frame.decode())
+            for one in family.samples
+        }
+        ended = [samples["league_matches_total", one] for one in ("win", "draw", "technical_loss")]
+        assert sum(ended) == 3
+        assert samples["league_agents", "player", "shutdown"] == 3
+        assert samples["league_match_duration_seconds_count",] == 3
+        assert samples["league_round",] == 3
+        assert b"Bob" not in page.frame
 
     asyncio.run(main())

@@ -10,6 +10,7 @@ GROUPS: Mapping[str, Mapping[str, str]] = {
     },
     "Look at a league": {
         "web": "Show the leagues of a folder as pages in the browser.",
+        "watch": "Follow a league on the terminal, wherever it runs.",
         "status": "Show where a league stands, and who takes part.",
         "standings": "Show the table of a league.",
         "ratings": "Show how strong the players are, and how certain that is.",
@@ -90,6 +91,7 @@ ARGUMENTS: Mapping[str, str] = {
         ("resume", "status", "standings", "schedule", "log", "export", "report", "grade", "verify"),
         "[LEAGUE]",
     ),
+    "watch": "[LEAGUE]",
     **dict.fromkeys(("referee", "player", "begin", "pause", "go-on", "mcp-bridge"), "[LEAGUE]"),
     "ratings": "[LEAGUE]",
     **dict.fromkeys(("start", "manager", "init"), "[LEAGUE_ID]"),
@@ -117,6 +119,7 @@ EXAMPLES: Mapping[str, Sequence[str]] = {
     ),
     "resume": ("league resume", "league resume league_2025_even_odd_2"),
     "web": ("league web", "league web --open", "league web autumn/SHARED --aliases"),
+    "watch": ("league watch", "league watch http://10.0.0.5:8000"),
     "status": ("league status", "league status http://10.0.0.5:8000", "league status --json"),
     "standings": ("league standings league_2025_even_odd",),
     "ratings": ("league ratings", "league ratings --across"),

@@ -34,6 +34,7 @@ from agent_league.store.events import (
     MatchAdded,
     MatchEnded,
     MatchVoided,
+    RegistrationSet,
     RoundClosed,
     RoundOpened,
 )
@@ -49,11 +50,22 @@ MATCH_LINE = 42
 """How many characters a match takes on its line, besides three names."""
 
 
-class PlainScreen(Observer):
-    """Prints a line for each important event on stderr."""
+class Screen(Observer):
+    """Shows a season; what a subclass does not override shows nothing."""
 
     def on_open(self, league_run: LeagueRun, organiser_token: str | None) -> None:
-        self._season = league_run.season
+        self.open(league_run.season)
+
+    def open(self, season: Season) -> None:
+        """Show *season* from now on."""
+
+
+class PlainScreen(Screen):
+    """Prints a line for each important event on stderr."""
+
+    def open(self, season: Season) -> None:
+        """Show *season* from now on."""
+        self._season = season
 
     def on_event(self, event: Event) -> None:
         season, line = self._season, format_agent_event(event)
@@ -68,7 +80,7 @@ class PlainScreen(Observer):
             print(make_printable(line), file=sys.stderr, flush=True)
 
 
-class LiveScreen(Observer):
+class LiveScreen(Screen):
     """Shows the round, the last matches and the table on stderr, always up to date."""
 
     def __init__(self, console: Console | None = None) -> None:
@@ -81,8 +93,9 @@ class LiveScreen(Observer):
         self._started_at = time.monotonic()
         self._live: Live | None = None
 
-    def on_open(self, league_run: LeagueRun, organiser_token: str | None) -> None:
-        self.watch(league_run.season)
+    def open(self, season: Season) -> None:
+        """Show *season* from now on, on the terminal."""
+        self.watch(season)
         console = self._console
         self._live = Live(console=console, get_renderable=self.render, refresh_per_second=8)
         self._live.start(refresh=True)
@@ -235,6 +248,7 @@ def format_agent_event(event: Event) -> str | None:
 
 
 _ORDERS: Mapping[type[Event], str] = {
+    RegistrationSet: "registration is {0.word}",
     LeaguePaused: "paused: no further match begins",
     LeagueContinued: "matches begin again",
     MatchVoided: "{0.match_id} is void: {0.why}",
@@ -246,14 +260,14 @@ _ORDERS: Mapping[type[Event], str] = {
 """What the organiser decided, as templates over the event."""
 
 
-DISPLAYS: Mapping[str, Callable[[], Observer]] = {
+DISPLAYS: Mapping[str, Callable[[], Screen]] = {
     "rich": LiveScreen,
     "plain": PlainScreen,
-    "none": Observer,
+    "none": Screen,
 }
 
 
-def choose_screen(display: str | None) -> Observer:
+def choose_screen(display: str | None) -> Screen:
     """Return the screen that was asked for, or the one that fits this stderr."""
     default = "rich" if Console(stderr=True).is_terminal else "plain"
     return DISPLAYS[display or default]()

@@ -41,6 +41,8 @@ Known: TypeAlias = tuple[Entry, bool]
 WRONG_CODE = "Join code missing or wrong: the organiser of the league gives it (join_code)"
 TOO_LATE = Refusal("Registration closed - league already started", ErrorCode.LATE_REGISTRATION)
 
+CLOSED = Refusal("Registration closed by the organiser", ErrorCode.LATE_REGISTRATION)
+
 
 @dataclass(frozen=True)
 class Admission:
@@ -198,9 +200,9 @@ def _takes_part(entry: Entry, season: Season) -> bool:
 def _check_newcomer(application: Application, season: Season) -> Refusal | None:
     """Refuse a new agent that comes too late, is one too many, or takes a name that is in use."""
     role, meta, settings = _role_of(application), application.meta, season.settings
-    is_open = season.stage is Stage.REGISTRATION
-    if not is_open and (role is Role.PLAYER or season.stage is Stage.COMPLETED):
-        return TOO_LATE
+    closed = _check_time(role, season)
+    if closed is not None:
+        return closed
     peers = season.roster.present(role)
     if role is Role.PLAYER and len(peers) >= settings.max_players:
         return Refusal("Maximum players reached", ErrorCode.NOT_ALLOWED)
@@ -213,3 +215,11 @@ def _check_newcomer(application: Application, season: Season) -> Refusal | None:
     if role is Role.PLAYER and is_reserved(meta.display_name):
         return Refusal("Reserved display name", ErrorCode.NOT_ALLOWED)
     return None
+
+
+def _check_time(role: Role, season: Season) -> Refusal | None:
+    """Refuse an agent of *role* while nobody like it may register."""
+    is_open = season.stage is Stage.REGISTRATION
+    if not is_open and (role is Role.PLAYER or season.stage is Stage.COMPLETED):
+        return TOO_LATE
+    return CLOSED if role is Role.PLAYER and season.registration_closed else None

@@ -40,6 +40,8 @@ class Organiser:
         commands: Mapping[str, Command] = {
             "create_schedule": self._create_schedule,
             "start_league": self._start,
+            "close_registration": self._close_registration,
+            "open_registration": lambda arguments: self._set_registration(closed=False),
             "pause_league": self._pause,
             "resume_league": lambda arguments: self._set_paused(paused=False),
             "void_match": self._void,
@@ -113,11 +115,18 @@ class Organiser:
             raise _refuse(f"a league takes at least {needed} players, and {here} take part")
         return Acknowledgement()
 
+    def _close_registration(self, arguments: Arguments) -> Awaitable[Result]:
+        return self._set_registration(closed=_read_switch(arguments, "closed"))
+
+    async def _set_registration(self, *, closed: bool) -> Result:
+        if self._season.stage is not Stage.REGISTRATION:
+            raise _refuse("the league has begun, so nobody can register any more")
+        if self._season.registration_closed != closed:
+            await self._events.append(events.RegistrationSet(at=self._now(), closed=closed))
+        return Acknowledgement()
+
     def _pause(self, arguments: Arguments) -> Awaitable[Result]:
-        paused = arguments.get("paused", True)
-        if not isinstance(paused, bool):
-            raise ProtocolError(ErrorCode.INVALID_FIELD_VALUE, "paused: expected true or false")
-        return self._set_paused(paused=paused)
+        return self._set_paused(paused=_read_switch(arguments, "paused"))
 
     async def _set_paused(self, *, paused: bool) -> Result:
         if self._season.paused != paused:
@@ -235,6 +244,14 @@ def _read_text(arguments: Arguments, name: str) -> str:
         detail = f"{name}: expected a text"
         raise ProtocolError(ErrorCode.INVALID_FIELD_VALUE, detail)
     return value[:MAX_TEXT]
+
+
+def _read_switch(arguments: Arguments, name: str) -> bool:
+    """Return an argument that is true unless it says otherwise, or raise `ProtocolError`."""
+    value = arguments.get(name, True)
+    if not isinstance(value, bool):
+        raise ProtocolError(ErrorCode.INVALID_FIELD_VALUE, f"{name}: expected true or false")
+    return value
 
 
 def _refuse(detail: str) -> ProtocolError:

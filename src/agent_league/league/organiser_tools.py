@@ -87,6 +87,16 @@ CARDS: Mapping[str, Callable[..., ToolCard]] = {
         "Close registration and begin with the players that are there. Fails if they are too few; "
         "does nothing if the league has begun.",
     ),
+    "close_registration": _describe(
+        "Close registration",
+        "Let no further player register; the league begins later, with start_league. With closed "
+        "false, players may register again. Fails once the league has begun.",
+        {"closed": {"type": "boolean", "description": "false opens it again."}},
+        required=(),
+    ),
+    "open_registration": _describe(
+        "Open registration", "Let players register again.", audience=NOBODY
+    ),
     "pause_league": _describe(
         "Pause league",
         "Let no further match begin; those that are being played are played to the end, and the "

@@ -168,6 +168,7 @@ _CHANGED_URIS: Mapping[type[Event], Sequence[str]] = {
     events.AgentRecovered: _AGENT,
     events.SeasonStarted: _LEAGUE,
     events.SeasonEnded: _LEAGUE,
+    events.RegistrationSet: (STATUS,),
     events.LeaguePaused: _LEAGUE,
     events.LeagueContinued: _LEAGUE,
     events.MatchAdded: _ROUND,

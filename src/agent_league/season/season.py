@@ -70,7 +70,7 @@ class Season:
         """The matches that wait for the steps of the organiser."""
         self.announcement: events.AnnouncementMade | None = None
         """What the organiser told everybody last."""
-        self.paused = False
+        self.paused = self.registration_closed = False
         self.organiser: str | None = None
         """The hash of the organiser's token."""
         self.violations: Counter[tuple[str, str]] = Counter()
@@ -229,7 +229,8 @@ class Season:
         """Return the table as it is published, best first; before the start nobody has points."""
         table = self.table
         if self.stage is Stage.REGISTRATION:
-            table = Table(self._registered_players(), self.settings.scoring)
+            players = [PlayerId(entry.agent_id) for entry in self.roster.present(Role.PLAYER)]
+            table = Table(players, self.settings.scoring)
         return [
             StandingRow(
                 rank=rank,
@@ -243,9 +244,6 @@ class Season:
             )
             for rank, row in enumerate(table.ranking(), 1)
         ]
-
-    def _registered_players(self) -> list[PlayerId]:
-        return [PlayerId(entry.agent_id) for entry in self.roster.present(Role.PLAYER)]
 
     def forget_past(self) -> None:
         """Drop the matches of rounds before the last closed one, as a snapshot does."""
@@ -289,7 +287,7 @@ class Season:
             case _:
                 self._apply_order(event)
 
-    def _apply_order(self, event: Event) -> None:
+    def _apply_order(self, event: Event) -> None:  # noqa: C901 - one case for each kind
         """Update the season by what the organiser decided, or the roster."""
         match event:
             case events.MatchVoided():
@@ -304,6 +302,8 @@ class Season:
                 self.organiser = event.token_hash
             case events.LeaguePaused() | events.LeagueContinued():
                 self.paused = isinstance(event, events.LeaguePaused)
+            case events.RegistrationSet():
+                self.registration_closed = event.closed
             case events.ManualPlayChosen():
                 self.by_hand.add(event.match_id)
             case events.AnnouncementMade():

@@ -21,7 +21,7 @@ from agent_league.vocabulary import PlayerId
 
 log = logging.getLogger("agent_league")
 
-VERSION = 9
+VERSION = 10
 """Counts up when the fields of a snapshot, or of an event in it, change or change their meaning."""
 
 
@@ -50,6 +50,7 @@ class Snapshot(Struct, frozen=True, kw_only=True):
     by_hand: list[str]
     announcement: events.AnnouncementMade | None
     paused: bool
+    registration_closed: bool
     organiser: str | None
     violations: list[tuple[str, str, int]]
     """How often each agent broke each rule."""
@@ -95,6 +96,7 @@ def copy_season(season: Season) -> SeasonCopy:
         by_hand=sorted(season.by_hand),
         announcement=season.announcement,
         paused=season.paused,
+        registration_closed=season.registration_closed,
         organiser=season.organiser,
         violations=[(who, rule, times) for (who, rule), times in season.violations.items()],
         agents=season.roster.entries(),
@@ -134,6 +136,7 @@ def _fill_season(snapshot: Snapshot, season: Season) -> None:
     season.by_hand.update(snapshot.by_hand)
     season.announcement = snapshot.announcement
     season.paused, season.organiser = snapshot.paused, snapshot.organiser
+    season.registration_closed = snapshot.registration_closed
     season.violations.update({(who, rule): times for who, rule, times in snapshot.violations})
     season.roster.restore(snapshot.agents, playing=snapshot.stage is not Stage.REGISTRATION)
 

@@ -51,6 +51,16 @@ class LeagueContinued(Event, frozen=True, kw_only=True, tag="league_continued"):
     """Matches begin again."""
 
 
+class RegistrationSet(Event, frozen=True, kw_only=True, tag="registration_set"):
+    """The organiser closed the registration of players before the season began, or opened it again."""
+
+    closed: bool
+
+    @property
+    def word(self) -> str:
+        return "closed" if self.closed else "open again"
+
+
 class AgentRegistered(Event, frozen=True, kw_only=True, tag="agent_registered"):
     """A player or a referee was admitted, or an admitted one came back at another address."""
 

@@ -1,5 +1,6 @@
 """One league as its pages see it: the season, its latest events, and what can be read about it."""
 
+import asyncio
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
@@ -65,6 +66,8 @@ class LeagueView:
         self.follows_store = False
         """Whether another process may be running the league, and adds to its store."""
         self._ranks = RankBook(season)
+        self._waiting: asyncio.Event | None = None
+        """Set at the next event, if anybody waits for one."""
 
     @property
     def is_followed(self) -> bool:
@@ -79,6 +82,14 @@ class LeagueView:
         """Remember *event*, which the season has been told."""
         self.seq = seq
         self.latest.append((seq, event))
+        if self._waiting is not None:
+            self._waiting.set()
+            self._waiting = None
+
+    async def wait_for_event(self) -> None:
+        """Return when the next event has happened."""
+        self._waiting = self._waiting or asyncio.Event()
+        await self._waiting.wait()
 
     def name(self, agent_id: str) -> str:
         """Return what people call an agent here."""
@@ -102,10 +113,15 @@ class LeagueView:
         """Return the rank of everybody when the current round began; nothing in the first round."""
         return self._ranks.before(self.season.round_id)
 
+    def _is_over(self, match_id: str | None) -> bool:
+        return match_id is None or self.season.find_result(match_id) is not None
+
     def publish(self, event: Event) -> Data:
         """Return what everybody may know of *event*."""
         fields: Data = msgspec.to_builtins(event)
         hidden = _SECRETS | _WHO if self.hides_names else _SECRETS
+        if isinstance(event, events.ViolationNoted) and not self._is_over(event.match_id):
+            hidden = hidden | {"got"}  # it may be a move
         shown = {key: value for key, value in fields.items() if key not in hidden}
         if self.hides_names and isinstance(event, events.AgentRegistered):
             shown["display_name"] = self.name(event.agent_id)

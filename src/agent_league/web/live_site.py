@@ -1,50 +1,84 @@
 """What a manager shows of its league while the league is run."""
 
+from collections import deque
 from collections.abc import Callable
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 from agent_league.http.exchange import PageAnswer, PageRequest
 from agent_league.season.season import Season
 from agent_league.store import Event, EventLog
+from agent_league.store.events import MatchEnded
+from agent_league.store.log import StoredEvent
 from agent_league.store.store import Store
 from agent_league.web.league_view import LATEST, Data, LeagueView
 from agent_league.web.records import Records, RememberedRecords, StoredRecords
-from agent_league.web.site import LeagueSite, show_asset
+
+if TYPE_CHECKING:  # templates and metrics are loaded when somebody looks
+    from agent_league.web.metrics import LeagueMetrics
+    from agent_league.web.site import LeagueSite
+
+UNCOUNTED = 10_000
+"""How many results may wait to be measured; beyond that the oldest are left out."""
 
 
 class LiveSite:
     """The pages of a league that is run here; what happens appears in them at once."""
 
     def __init__(self, season: Season, log: EventLog, find_gauges: Callable[[], Data]) -> None:
-        self._view = LeagueView(season, RememberedRecords(season))
+        self._remembered = RememberedRecords(season)
+        self._view = LeagueView(season, self._remembered)
         self._view.find_gauges = find_gauges
         self._log = log
-        self._site = LeagueSite(self._view)
+        self._ended: deque[tuple[str, str]] = deque(maxlen=UNCOUNTED)
+        """When each match was ordered and when it ended, until the metrics count it."""
         log.listen(self._note, needs_all_events=False)
 
     def _note(self, event: Event) -> None:
-        self._view.note(len(self._log), event)
+        seq, view = len(self._log), self._view
+        view.note(seq, event)
+        if view.records is self._remembered:
+            self._remembered.events.append(StoredEvent(seq, event))
+        if isinstance(event, MatchEnded):
+            assigned = view.season.assignments.get(event.match_id)
+            if assigned is not None:
+                self._ended.append((assigned.at, event.at))
 
-    async def open(self, store: Store | None, *, aliases: bool = False) -> None:
+    @cached_property
+    def _site(self) -> "LeagueSite":
+        from agent_league.web.site import LeagueSite  # noqa: PLC0415 - see above
+
+        return LeagueSite(self._view)
+
+    @cached_property
+    def _metrics(self) -> "LeagueMetrics":
+        from agent_league.web.metrics import LeagueMetrics  # noqa: PLC0415 - see above
+
+        return LeagueMetrics(self._view, self._ended)
+
+    async def open(self, store: Store | None) -> None:
         """Read from *store* what the season has not in memory."""
         view = self._view
-        view.hides_names = aliases
         if store is None:
             return
         records: Records = StoredRecords(store, view.season.settings.league_id)
         view.records = records
+        self._remembered.events.clear()
         missing = LATEST - len(view.latest)
         first = view.latest[0][0] if view.latest else len(self._log) + 1
         if missing and first > 1:
             earlier = await records.read_log(max(0, first - 1 - missing), missing)
-            view.latest.extendleft(
-                (one.seq, one.event) for one in reversed(earlier) if one.seq < first
-            )
+            before = [(one.seq, one.event) for one in earlier if one.seq < first]
+            view.latest.extendleft(reversed(before))
         view.seq = len(self._log)
 
     def show(self, request: PageRequest) -> PageAnswer | None:
         """Answer a request; None if there is no page of that path."""
-        return show_asset(request) or self._site.show(request)
+        if request.path == "/metrics":
+            return self._metrics.show()
+        return self._site.show_any(request)
 
     async def close(self) -> None:
         """Show everybody how the league ended, and end their streams."""
-        await self._site.broadcast.finish()
+        if "_site" in self.__dict__:  # somebody has looked
+            await self._site.broadcast.finish()

@@ -32,6 +32,8 @@ class Page:
     """Returns the JSON twin, if that is not the data of the page."""
     refreshes: bool = True
     """Whether an open page follows the league."""
+    is_shared: bool = True
+    """Whether what one reader gets may be shown to others who ask soon after."""
     only_live: bool = False
     """Whether it makes sense only while the league is run."""
 

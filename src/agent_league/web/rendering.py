@@ -10,6 +10,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from agent_league.printable import make_printable
+from agent_league.web.drawing.game_picture import draw_record
 from agent_league.web.drawing.histogram import draw_latencies
 from agent_league.web.drawing.lines import draw_lines
 from agent_league.web.drawing.sequence import draw_sequence
@@ -35,6 +36,7 @@ def make_environment() -> Environment:
     environment.filters |= {"name": show_name, "ms": show_milliseconds, "clock": show_clock}
     environment.globals |= {
         "draw_lines": draw_lines,
+        "draw_record": draw_record,
         "draw_sequence": draw_sequence,
         "draw_latencies": draw_latencies,
         "MARKS": MARKS,

@@ -10,6 +10,7 @@ import msgspec
 
 from agent_league.http.exchange import Answer, PageAnswer, PageRequest, StreamedAnswer
 from agent_league.offer import compile_address
+from agent_league.season.season import Stage
 from agent_league.web.broadcast import Broadcast, Regions
 from agent_league.web.league_view import Data, LeagueView
 from agent_league.web.page import Page, list_pages
@@ -39,8 +40,8 @@ _STREAM = (("cache-control", "no-store"), ("x-accel-buffering", "no"))
 LIVE_REGIONS = ("round", "podium", "playing", "table", "news")
 """The parts of the live page that the stream updates; each is a template of its own."""
 KEPT_PAGES = 64
-REST = 20
-"""A page that took long to make is shown again without change for so many times that long."""
+REST, LONGEST_REST = 20, 2.0
+"""A page that took long to make is shown again for so many times that long, up to so many seconds."""
 
 
 @dataclass(frozen=True)
@@ -69,6 +70,10 @@ class LeagueSite:
         self._kept: dict[tuple[str, bytes, bool], _Kept] = {}
         paths = [(path, one) for one in list_pages() for path in (one.path, *one.aliases)]
         self._pages = [(compile_address(path), one) for path, one in paths]
+
+    def show_any(self, request: PageRequest) -> PageAnswer | None:
+        """Answer a request for a page, or for a file that all pages share."""
+        return show_asset(request) or self.show(request)
 
     def show(self, request: PageRequest) -> PageAnswer | None:
         """Answer a request; None if there is no page of that path."""
@@ -105,16 +110,21 @@ class LeagueSite:
             await self._catch_up()
         kind, kept = HTML if key[2] else "application/json", self._kept.get(key)
         seq, started_at = self._view.seq, time.perf_counter()
-        if kept is not None and (kept.seq == seq or kept.until > started_at):
+        if kept is not None and (kept.seq == seq or self._may_wait(kept, started_at)):
             return Answer(200, kept.body, kind, SAFE)
         data = await page.load(self._view, arguments)
         if data is None:
             return self._make_missing(is_html=key[2])
         body = self._make_html(page, data) if key[2] else self._make_json(page, data)
-        if page.refreshes or not page.menu:
+        if page.is_shared:
             now = time.perf_counter()
-            self._keep(key, _Kept(body, seq, now + REST * (now - started_at)))
+            rest = min(LONGEST_REST, REST * (now - started_at))
+            self._keep(key, _Kept(body, seq, now + rest))
         return Answer(200, body, kind, SAFE)
+
+    def _may_wait(self, kept: _Kept, now: float) -> bool:
+        """Whether readers may still see *kept*; how a league ended, everybody sees at once."""
+        return kept.until > now and self._view.season.stage is not Stage.COMPLETED
 
     def _keep(self, key: tuple[str, bytes, bool], kept: _Kept) -> None:
         self._kept.pop(key, None)

@@ -65,6 +65,7 @@ _TELLERS: Mapping[type[Event], Callable[[LeagueView, Any], Data]] = {
     events.SeasonOpened: _tell("round", "Registration is open"),
     events.SeasonStarted: _tell("round", "The league began"),
     events.SeasonEnded: _tell("round", "The league is over"),
+    events.RegistrationSet: _tell("order", "Registration is {0.word}"),
     events.LeaguePaused: _tell("order", "Paused: no further match begins"),
     events.LeagueContinued: _tell("order", "Matches begin again"),
     events.AnnouncementMade: _tell("order", "Announced: {0.text}"),

@@ -30,6 +30,7 @@ def describe_live(view: LeagueView) -> Data:
         "game_type": season.settings.game_type,
         "stage": season.stage,
         "paused": season.paused,
+        "registration_closed": season.registration_closed,
         "announcement": season.announcement and season.announcement.text,
         "seq": view.seq,
         "progress": measure_progress(view),

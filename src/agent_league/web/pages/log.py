@@ -13,15 +13,13 @@ BATCH = 1000
 
 
 async def load(view: LeagueView, arguments: Arguments) -> Data:
-    followed = await _read_after(view, arguments["after"]) if "after" in arguments else {}
     words, kind = arguments.get("q", "")[:100], arguments.get("kind", "")
     lines = [
         line
-        for line in ([] if followed else await _read_latest(view))
+        for line in await _read_latest(view)
         if _fits(line, words.casefold(), kind, arguments.get("agent", ""))
     ]
     return {
-        **followed,
         "q": words,
         "kind": kind if kind in KINDS else "",
         "agent": arguments.get("agent", "")[:20],
@@ -30,14 +28,6 @@ async def load(view: LeagueView, arguments: Arguments) -> Data:
         "searched": min(view.seq, SEARCHED),
         "lines": lines[: -SHOWN - 1 : -1],
     }
-
-
-async def _read_after(view: LeagueView, after: str) -> Data:
-    """Return the events after a number, in order, for a program that follows the league."""
-    start = int(after) if after.isdecimal() and len(after) < 16 else 0  # noqa: PLR2004 - no number has more digits
-    stored = await view.records.read_log(start, BATCH)
-    events = [{"seq": one.seq, **view.publish(one.event)} for one in stored]
-    return {"events": events, "seq": view.seq}
 
 
 async def _read_latest(view: LeagueView) -> list[Data]:

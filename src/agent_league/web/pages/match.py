@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+from agent_league.game import GAMES
 from agent_league.protocol.fields import parse_time
 from agent_league.protocol.requirements.rules import RULES
 from agent_league.season import answers
@@ -46,6 +47,7 @@ def describe_match(
         "ended_at": ended and ended.at,
         "replaces": added.replaces if added else None,
         **answers.describe_void(season, match.match_id),
+        "is_one_move": GAMES[season.settings.game_type].turns == 1,
         "messages": [],
         "deviations": [],
         "details": {},

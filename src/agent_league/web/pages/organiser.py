@@ -18,6 +18,7 @@ async def load(view: LeagueView, arguments: Arguments) -> Data:
     ended = [one.match.match_id for one in list_matches(season) if one.status != "SCHEDULED"]
     return {
         "is_open": season.stage is Stage.REGISTRATION,
+        "is_closed": season.registration_closed,
         "is_over": season.stage is Stage.COMPLETED,
         "agents": [
             {"id": one.agent_id, "name": view.name(one.agent_id), "state": one.state}
