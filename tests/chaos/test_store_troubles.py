@@ -22,7 +22,7 @@ from chaos.test_resume_command import (
 )
 from cli.league_command import line_with
 from cli.league_process import PLAIN, document, league, running
-from store.cluster import Cluster, hindrance
+from store.cluster import PASSWORD, Cluster, hindrance
 
 SMALL_DISK = """import sys
 from agent_league.store.sqlite import SqliteStore
@@ -66,7 +66,7 @@ def test_a_league_waits_for_a_postgresql_that_went_away(
         gate.open()
         reply = line_with(process, "waiting for it")
         assert "127.0.0.1" in reply
-        assert "secret" not in reply
+        assert PASSWORD not in reply
         cluster.start()
         assert "is back; the league goes on" in line_with(process, " is back")
         shown, rest = process.communicate(timeout=40)
@@ -170,8 +170,10 @@ def test_a_league_in_another_store_leaves_the_files_of_the_first_alone(
 def test_no_password_is_written_down(cluster: Cluster, shared: Path) -> None:
     done = league(*play(shared, "--players", "2", "--store", cluster.address))
     assert done.returncode == 0, done.stderr
-    assert "secret" in cluster.address
-    assert all(b"secret" not in file.read_bytes() for file in shared.rglob("*.json"))
+    assert PASSWORD in cluster.address
+    files = [file for file in shared.rglob("*") if file.is_file()]
+    assert files
+    assert all(PASSWORD.encode() not in file.read_bytes() for file in files)
 
 
 def test_a_manager_alone_goes_on_at_its_port(shared: Path) -> None:

@@ -15,6 +15,7 @@ from free_ports import free_port
 
 OWNER = "postgres"
 """PostgreSQL refuses to run as root; then this user of the system runs it."""
+PASSWORD = "not-to-be-written-down"
 
 END_SESSIONS = """
     SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity
@@ -70,7 +71,7 @@ class Cluster:
 
     @property
     def address(self) -> str:
-        return f"postgresql://{OWNER}:secret@127.0.0.1:{self.port}/{OWNER}"
+        return f"postgresql://{OWNER}:{PASSWORD}@127.0.0.1:{self.port}/{OWNER}"
 
     async def clear(self) -> None:
         """End every session, and forget every league: ten times faster than a new database."""
