@@ -162,6 +162,7 @@ class Broadcaster:
         self._liveness = liveness
         self._discipline = discipline
         self._outboxes: dict[str, Outbox] = {}
+        self._is_closed = False
         self._wants_token: set[str] = set()
         """The agents that take no notice without a token."""
         self._complained: set[str] = set()
@@ -204,6 +205,8 @@ class Broadcaster:
                 await asyncio.gather(*(box.wait_until_empty() for box in self._outboxes.values()))
 
     def close(self) -> None:
+        """Send nothing more; who has not taken a notice by now is not to blame."""
+        self._is_closed = True
         for outbox in self._outboxes.values():
             outbox.close()
 
@@ -227,7 +230,7 @@ class Broadcaster:
         started: StartedCall,
         answer: "asyncio.Future[Answer]",
     ) -> None:
-        if self._line(entry).is_taken(started):
+        if self._line(entry).is_taken(started) or self._is_closed:
             left.set_result(None)
         else:
             self._spawn(self._send_in_task(entry, outgoing, left, started))
