@@ -60,6 +60,21 @@ def test_a_player_that_does_not_take_announcements_delays_only_its_own_matches()
             assert waited <= 10 if other == deaf.name else waited < 1
 
 
+def test_a_player_that_asks_for_its_own_matches_hears_of_no_others() -> None:
+    box = Box(FOUR, guests=1)
+    peer = Scripted("?")
+    guest = box.guest(peer, round_matches="own")
+    run(box.play())
+    rounds = peer.messages(ANNOUNCEMENT)
+    named = [match for message in rounds for match in message["matches"]]
+    assert len(rounds) == box.season.total_rounds
+    assert all(guest.name in (match["player_A_id"], match["player_B_id"]) for match in named)
+    assert len(named) == len(peer.calls(OVER)) == 4
+    assert sorted(len(message["matches"]) for message in rounds) == [0, 1, 1, 1, 1]
+    (first, *_) = box.sent(RoundAnnouncement, to=player_url(1))
+    assert len(first.message["matches"]) == 2
+
+
 def test_a_disqualified_player_hears_how_the_league_goes_on_and_ends() -> None:
     box = Box(FOUR, guests=1, disqualify=("unsupported_game",))
     peer = Scripted("?", {JOIN: says(accept=False)})

@@ -1,10 +1,12 @@
 """The notices to all agents (rounds, standings, the end): how they are made and sent."""
 
 import asyncio
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import cache, partial
 from itertools import accumulate
+from types import MappingProxyType
 from typing import Any
 
 from msgspec import convert
@@ -25,7 +27,7 @@ from agent_league.protocol.play import GameOver
 from agent_league.protocol.results import make_game_result
 from agent_league.protocol.rounds import LeagueCompleted
 from agent_league.season.roster import AWAY, Entry
-from agent_league.store.events import Event, MatchEnded, MatchVoided, ScheduledMatch
+from agent_league.store.events import MatchEnded, ScheduledMatch
 
 
 class Notices:
@@ -56,6 +58,18 @@ class Notices:
                 for referee in [self._season.roster.get(referee_plan.get(match.match_id, ""))]
             ],
         )
+
+    def make_own_announcements(self, announcement: rounds.RoundAnnouncement) -> dict[str, Outgoing]:
+        """Return what each player gets that asked to hear only of its own matches."""
+        own: defaultdict[str, list[rounds.AnnouncedMatch]] = defaultdict(list)
+        for match in announcement.matches:
+            own[match.player_A_id].append(match)
+            own[match.player_B_id].append(match)
+        return {
+            entry.agent_id: encode_message(replace(announcement, matches=own[entry.agent_id]))
+            for entry in self._season.roster.of(Role.PLAYER)
+            if entry.own_rounds
+        }
 
     def make_round_completed(self, round_id: int) -> rounds.RoundCompleted:
         statuses = [ended.status for ended in self._season.results_of(round_id)]
@@ -174,10 +188,11 @@ class Broadcaster:
         urgency: Urgency = Urgency.NEWS,
         replaces: str | None = None,
         prepare_extras: Callable[[], Callable[[], Mapping[str, Any]]] | None = None,
+        instead: Mapping[str, Outgoing] = MappingProxyType({}),
     ) -> Mapping[str, "asyncio.Future[None]"]:
         """Queue *notice* for every agent of the roles that it is for, also for one that is away.
 
-        *prepare_extras* is called now, if there is an agent whose dialect adds something to the
+        Some agents get something else *instead*. *prepare_extras* is called now, if there is an agent whose dialect adds something to the
         notice; it returns a function that writes that. The future of each agent is done when the
         notice has reached it, or cannot any more.
         """
@@ -185,8 +200,8 @@ class Broadcaster:
         if prepare_extras and any(self._line(entry).session.reads_extras for entry in receivers):
             outgoing = replace(outgoing, get_extras=cache(prepare_extras()))
         return {
-            entry.agent_id: self._outbox(entry.agent_id).put(outgoing, urgency, replaces)
-            for entry in receivers
+            who: self._outbox(who).put(instead.get(who, outgoing), urgency, replaces)
+            for who in (entry.agent_id for entry in receivers)
         }
 
     def tell_one(self, agent_id: str, notice: Notice) -> None:
@@ -287,45 +302,3 @@ class Broadcaster:
                 "%s does not take %s: %s; fix: let it answer the call %s with a result",
                 *(entry.agent_id, name(kind), why, kind.route.tool),
             )
-
-
-INTERVAL_PER_PLAYER, LONGEST_INTERVAL = 0.02, 4.0
-"""Seconds between two updates of the table; spec: none is more than 5 seconds old."""
-
-
-class TableUpdates:
-    """Sends the table when it has changed, but not more often than the settings allow."""
-
-    def __init__(self, context: Context, broadcaster: Broadcaster, notices: Notices) -> None:
-        self._season = context.season
-        self._broadcaster = broadcaster
-        self._notices = notices
-        self._sent_at = float("-inf")
-        self._timer: asyncio.TimerHandle | None = None
-        context.events.when_kept(MatchEnded, self._schedule)
-        context.events.when_kept(MatchVoided, self._schedule)
-
-    def send_pending(self) -> None:
-        """Send the update that is scheduled now, if there is one."""
-        if self._timer is not None:
-            self.close()
-            self._sent_at = asyncio.get_running_loop().time()
-            notice = self._notices.make_standings_update()
-            self._broadcaster.tell(notice, Urgency.TABLE, replaces="table")
-
-    def close(self) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
-
-    def _schedule(self, event: Event) -> None:
-        """Send the table at once, or, if it was sent just now, a moment later."""
-        if self._timer is None:
-            loop = asyncio.get_running_loop()
-            due = max(loop.time(), self._sent_at + self._find_interval())
-            self._timer = loop.call_at(due, self.send_pending)
-
-    def _find_interval(self) -> float:
-        """Return the seconds between two updates: each goes to all players, with a row for each."""
-        shortest = self._season.settings.table_interval
-        return max(shortest, min(LONGEST_INTERVAL, INTERVAL_PER_PLAYER * len(self._season.players)))

@@ -10,8 +10,9 @@ from agent_league.league.discipline import Discipline
 from agent_league.league.dispatcher import Dispatcher
 from agent_league.league.exclusion import ExclusionNotices
 from agent_league.league.liveness import Liveness
-from agent_league.league.notices import Broadcaster, Notices, TableUpdates
+from agent_league.league.notices import Broadcaster, Notices
 from agent_league.league.referee_pool import RefereePool
+from agent_league.league.table_updates import TableUpdates
 from agent_league.peers.outbox import Urgency
 from agent_league.protocol import Role
 from agent_league.protocol.message import EVERYBODY
@@ -152,7 +153,8 @@ class SeasonRunner:
         referee_plan = dict(zip(match_ids, referees, strict=False))
         calendar = (lambda: self._notices.make_calendar) if round_id == 1 else None
         announcement = self._notices.make_round_announcement(round_id, matches, referee_plan)
-        sent = self._broadcaster.tell(announcement, prepare_extras=calendar)
+        own = self._notices.make_own_announcements(announcement)
+        sent = self._broadcaster.tell(announcement, prepare_extras=calendar, instead=own)
         if self._settings.announcement_lead:
             await asyncio.sleep(self._settings.announcement_lead)
         await self.dispatcher.play(matches, referee_plan, partial(self._call_when_ready, sent))

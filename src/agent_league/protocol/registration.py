@@ -1,8 +1,8 @@
 """How an agent joins: the referee's and the player's registration."""
 
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from agent_league.protocol.fields import (
     Capacity,
@@ -12,10 +12,12 @@ from agent_league.protocol.fields import (
     SemanticVersion,
     Sentence,
     Text,
+    rule,
 )
 from agent_league.protocol.message import LEAGUE, PLAYER, REFEREE, Message, Request, Route
 
 Verdict = Literal["ACCEPTED", "REJECTED"]
+RoundMatches = Annotated[Literal["all", "own"], Meta(extra=rule('"all" or "own"'))]
 
 
 class PlayerMeta(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -31,6 +33,8 @@ class PlayerMeta(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The dialect to use with it, if not the one that it uses itself: `league.v1`."""
     nonce: Nonce | None = None
     """Goes into the secret of each of its matches, so that nobody could choose these before."""
+    round_matches: RoundMatches | None = None
+    """Which matches the announcement of a round names for it: all of them, or only its own."""
 
 
 class RefereeMeta(Struct, frozen=True, kw_only=True, omit_defaults=True):

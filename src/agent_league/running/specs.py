@@ -112,7 +112,11 @@ class AgentSpec:
             meta = RefereeMeta(**about, max_concurrent_matches=self.capacity)
             options |= {"meta": meta, "addresses": self.addresses}
             return Referee(self.agent_id, wire, link.url, **options)
-        player_meta = PlayerMeta(**about, protocol_version=PROTOCOL_VERSION)
+        # Third-party leagues may refuse a field that they do not know.
+        round_matches = "own" if link.is_ours else None
+        player_meta = PlayerMeta(
+            **about, protocol_version=PROTOCOL_VERSION, round_matches=round_matches
+        )
         options |= {"meta": player_meta, "dialect": link.dialect}
         transport = self._make_transport(wire)
         if transport is not None:
