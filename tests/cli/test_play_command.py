@@ -52,6 +52,16 @@ def test_people_get_a_table_a_champion_and_what_to_do_next() -> None:
     assert "league start --players 4" in done.stderr
 
 
+def test_the_winner_of_a_cup_is_the_champion_on_the_screen_and_in_the_record() -> None:
+    arguments = ("play", "--players", "5", "--format", "knockout", "--seed", "3", *ANY_PORTS)
+    shown = league(*arguments).stdout
+    assert "Ranked by how far each came in the cup, then points." in shown
+    played = document(*arguments, "--json")
+    final = played["matches"][-1]
+    assert {row["player_id"] for row in played["standings"][:2]} == set(final["players"])
+    assert f"({played['champion']['player_id']})" in shown.split("Champion: ")[1]
+
+
 def test_display_none_prints_only_the_result() -> None:
     done = league("play", "--display", "none", "--seed", "7", *ANY_PORTS)
     assert "Round" not in done.stderr
@@ -99,6 +109,7 @@ def test_a_busy_port_is_named_with_who_holds_it() -> None:
         (("play", "--strategy", "missing.py"), "there is no file missing.py"),
         (("play", "--players", "2", "--strategy", "a,b,c"), "3 strategies for 2 players"),
         (("play", "--display", "loud"), "display"),
+        (("play", "--format", "swiss", "--game", "even_odd,kuhn_poker"), "has one game, not 2"),
         (("schema", "NOPE"), "there is no message 'NOPE'"),
     ],
 )

@@ -8,7 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent_league.tournament.formats import FORMATS, gauntlet, knockout, ladder
+from agent_league.tournament.formats import FORMATS, gauntlet
+from agent_league.tournament.knockout import knockout, rank_cup
+from agent_league.tournament.ladder import climb, ladder
 from agent_league.tournament.pairing import Pairing, Played
 from agent_league.tournament.swiss import make_trf
 from agent_league.vocabulary import PlayerId
@@ -87,6 +89,22 @@ def test_on_a_ladder_who_wins_stands_above() -> None:
     assert ladder(players, rounds, 8) == [Pairing(p1, p3)]  # now it is P02, P01, P03, P04
 
 
+def test_who_plays_on_has_won_a_tie_even_if_its_result_is_voided_later() -> None:
+    p1, p2, p3, p4 = players = league(4)
+    rounds = [
+        [Played(p1, p4, p4, counts=False), Played(p2, p3, p2)],
+        [Played(p4, p2, p4)],
+    ]
+    assert knockout(players, rounds, 1) == []
+    assert rank_cup(players, rounds, 1) == [[p4], [p2], [p1, p3]]
+
+
+def test_a_match_that_does_not_count_moves_nobody_on_a_ladder() -> None:
+    p1, p2 = players = league(2)
+    assert climb(players, [[Played(p1, p2, p2, counts=False)]]) == [p1, p2]
+    assert climb(players, [[Played(p1, p2, p2)]]) == [p2, p1]
+
+
 def check_swiss(size: int, rounds: int) -> None:
     """Right by the library's own check of a tournament: its numbers, points and opponents."""
     history = play_out("swiss", size, rounds)
@@ -100,6 +118,20 @@ def check_swiss(size: int, rounds: int) -> None:
 @pytest.mark.parametrize("size", [30, 31])
 def test_swiss_pairs_nobody_twice(size: int) -> None:
     check_swiss(size, 8)
+
+
+def test_in_a_swiss_a_match_that_does_not_count_is_no_bye() -> None:
+    p1, p2, p3, p4, p5 = players = league(5)
+    rounds = [[Played(p1, p3, p1, counts=False), Played(p2, p4, None), Played(p1, p3, p3)]]
+    trf = make_trf(players, rounds, 3)
+    trf.validate_contents()
+    assert [one.points_times_ten for one in trf.player_sections] == [0, 5, 10, 5, 10]
+    voided = [[Played(p1, p3, p1, counts=False), Played(p2, p4, None)]]
+    trf = make_trf(players, voided, 3)
+    trf.validate_contents()
+    assert [one.points_times_ten for one in trf.player_sections] == [0, 5, 0, 5, 10]
+    playing = {player for pair in FORMATS["swiss"].pair(players, rounds, 3) for player in pair}
+    assert p5 in playing  # nobody sits out twice
 
 
 def test_swiss_lets_those_with_as_many_points_meet() -> None:

@@ -45,11 +45,11 @@ def ratings(
 
 
 def _list_played(season: Season) -> Iterator[Played]:
-    """Yield the matches that count; who forfeits loses, and where both do nobody wins."""
+    """Yield the matches that count; who forfeits loses, and where both do nothing is known of them."""
     for ended in season.results.values():
-        if ended.match_id not in season.voided:
-            first, second = map(PlayerId, ended.players)
-            yield Played(first, second, PlayerId(ended.winner) if ended.winner else None)
+        first, second = map(PlayerId, ended.players)
+        counts = ended.match_id not in season.voided and len(ended.forfeits) < len(ended.players)
+        yield Played(first, second, PlayerId(ended.winner) if ended.winner else None, counts)
 
 
 def _print_json(season: Season, found: Ratings) -> None:
@@ -116,5 +116,5 @@ def _list_all(folder: Folder, leagues: list[str]) -> Iterator[Played]:
     for league_id in leagues:
         season = folder.load_season(league_id, whole=True)
         names = {entry.agent_id: PlayerId(entry.display_name) for entry in season.roster.entries()}
-        for first, second, winner in _list_played(season):
-            yield Played(names[first], names[second], names[winner] if winner else None)
+        for first, second, winner, counts in _list_played(season):
+            yield Played(names[first], names[second], names[winner] if winner else None, counts)

@@ -11,7 +11,8 @@ from agent_league.cli.console import SCHEMA_VERSION, make_table, show
 from agent_league.printable import make_printable
 from agent_league.protocol.rounds import StandingRow
 from agent_league.season import answers
-from agent_league.season.season import VOIDED, Season
+from agent_league.season.endings import VOIDED
+from agent_league.season.season import Season
 
 
 def build_season_document(season: Season, seconds: float) -> dict[str, Any]:
@@ -59,11 +60,17 @@ def print_final_standings(season: Season) -> None:
 
 def show_standings(season: Season) -> None:
     """Print the table, and who is level in it: ids separate whom no rule does."""
-    show(make_standings_table(season.standings()), *map(Text, _list_ties(season)))
+    notes = [*_explain_ranking(season), *_list_ties(season)]
+    show(make_standings_table(season.standings()), *map(Text, notes))
+
+
+def _explain_ranking(season: Season) -> Iterator[str]:
+    if season.format.rank is not None and season.played:
+        yield f"Ranked by {season.format.ranked_by}."
 
 
 def _list_ties(season: Season) -> Iterator[str]:
-    for level in season.table.levels() if season.played else ():
+    for level in season.levels() if season.played else ():
         if len(level) > 1:
             *others, last = [row.player for row in level]
             yield f"{', '.join(others)} and {last} are level in everything; their order is that of their ids."

@@ -15,7 +15,8 @@ from msgspec.structs import replace
 from agent_league.files import records, repositories
 from agent_league.protocol import LeagueError
 from agent_league.protocol.results import make_game_result, make_reported_result
-from agent_league.season.season import VOIDED, Season
+from agent_league.season.endings import VOIDED
+from agent_league.season.season import Season
 from agent_league.season.settings import LeagueSettings
 from agent_league.store import StoreError, events
 from agent_league.store.events import Event, MatchEnded, SeasonOpened

@@ -136,7 +136,7 @@ class Notices:
 
     def freeze_table(self) -> Callable[[], Mapping[str, Any]]:
         """Return a function that writes the table as it is now; equal players share a rank."""
-        levels = self._season.table.levels()
+        levels = self._season.levels()
         ended = [one.match_id for one in self._season.results_of(self._season.round_id)]
 
         def write_table() -> Mapping[str, Any]:

@@ -15,8 +15,9 @@ from agent_league.offer import Caller, ToolCard, ToolHandler
 from agent_league.protocol import Acknowledgement, ErrorCode, ProtocolError, Role, tokens
 from agent_league.protocol.message import Result
 from agent_league.season import answers
+from agent_league.season.endings import parse_match_id
 from agent_league.season.roster import Entry, Lifecycle
-from agent_league.season.season import Stage, parse_match_id
+from agent_league.season.season import Stage
 from agent_league.store import events
 from agent_league.vocabulary import Json
 

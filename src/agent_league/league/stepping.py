@@ -13,7 +13,8 @@ from agent_league.league.orders import Assignment
 from agent_league.protocol import Acknowledgement, ErrorCode, ProtocolError, jsonrpc
 from agent_league.protocol.failures import NoAnswerError
 from agent_league.protocol.message import Result
-from agent_league.season.season import Stage, parse_match_id
+from agent_league.season.endings import parse_match_id
+from agent_league.season.season import Stage
 from agent_league.store.events import ManualPlayChosen, MatchAssigned
 from agent_league.vocabulary import Json
 

@@ -26,6 +26,7 @@ from agent_league.running.serve import LOOPBACK
 from agent_league.running.specs import ID_PREFIXES, AgentSpec, LeagueLink, LeagueSpec, assign_ports
 from agent_league.season.settings import CLASS_LEAD, LeagueSettings
 from agent_league.strategy import STRATEGIES, suits
+from agent_league.tournament.formats import FORMATS
 
 LOCAL_HOSTS = {"localhost", LOOPBACK, "::1"}
 _LETTERS = """Alpha Beta Gamma Delta Epsilon Zeta Eta Theta Iota Kappa Lambda Mu Nu Xi Omicron Pi
@@ -112,6 +113,11 @@ class ConfigFiles:
             base = replace(base, game_type=first, options={}, league_id=name)
         base = replace(base, other_games=tuple(others))
         found = _admit(replace(base, **overrides), overrides.get("awaited_players", 0))
+        if found.other_games and FORMATS[found.format].has_byes:
+            raise UsageError(
+                f"a league in the format {found.format} has one game, not {len(found.games)}",
+                "--format round_robin, or one game",
+            )
         default_options = DEFAULT_OPTIONS.get((found.protocols[0], found.game_type), {})
         return replace(found, options={**default_options, **found.options})
 

@@ -7,7 +7,8 @@ from typing import Any, TypeAlias
 import msgspec
 
 from agent_league.protocol import ErrorCode, ProtocolError, Role
-from agent_league.season.season import VOIDED, Season
+from agent_league.season.endings import VOIDED
+from agent_league.season.season import Season
 from agent_league.store.events import MatchEnded, ScheduledMatch
 from agent_league.vocabulary import Json
 

@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from agent_league.season.season import VOIDED, Season
+from agent_league.season.endings import VOIDED
+from agent_league.season.season import Season
 from agent_league.store.events import MatchEnded
 
 MATCH_COLUMNS = (

@@ -1,15 +1,20 @@
 """The season, computed from its events; it is stored nowhere else."""
 
-import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
-from itertools import product
-from typing import TypeAlias, get_args
 
 from agent_league.protocol import Role
-from agent_league.protocol.results import MatchResult, Status, read_result
+from agent_league.protocol.results import MatchResult, read_result
 from agent_league.protocol.rounds import StandingRow
+from agent_league.season.endings import (
+    UNPLAYED,
+    VOIDED,
+    Ending,
+    decode_endings,
+    encode_endings,
+    parse_match_id,
+)
 from agent_league.season.roster import Roster
 from agent_league.season.secrets import commit_to_match, make_league_secret, make_match_secret
 from agent_league.season.settings import LeagueSettings
@@ -17,18 +22,9 @@ from agent_league.store import events
 from agent_league.store.events import Event, MatchEnded, ScheduledMatch
 from agent_league.tournament.formats import FORMATS, Format
 from agent_league.tournament.pairing import Pairing, Played
+from agent_league.tournament.ranking import Levels
 from agent_league.tournament.standings import Standing, Table
 from agent_league.vocabulary import Json, PlayerId
-
-Ending: TypeAlias = tuple[str, str | None]
-"""What the schedule shows of a match: its status, and who won."""
-
-VOIDED = "VOIDED"
-"""The status of a match whose result the organiser voided."""
-_KINDS = (("SCHEDULED", 0), *product(get_args(Status), range(3)))
-"""How a match can end: its status, and who won: 0 is nobody, 1 the first player, 2 the second."""
-_KIND_OF_CODE = {str(number): kind for number, kind in enumerate(_KINDS)}
-_CODE_OF_KIND = {kind: code for code, kind in _KIND_OF_CODE.items()}
 
 
 class Stage(StrEnum):
@@ -164,19 +160,23 @@ class Season:
             return pair(self.players, [()] * (round_id - 1), pace)
         if round_id != self.closed_rounds + 1:
             return []
-        history = [self._list_played(number) for number in range(1, round_id)]
-        return pair(self.players, history, pace)
+        return pair(self.players, self.list_rounds(self.closed_rounds), pace)
+
+    def list_rounds(self, count: int) -> list[list[Played]]:
+        """Return how the matches of the first *count* rounds ended."""
+        return [self._list_played(number) for number in range(1, count + 1)]
 
     def _list_played(self, round_id: int) -> list[Played]:
-        """Return how the matches of a closed round ended."""
         matches = self.pairings(round_id)
         pairs = zip(matches, self.endings_of(matches), strict=True)
         return [
             Played(
-                PlayerId(match.first), PlayerId(match.second), PlayerId(winner) if winner else None
+                PlayerId(match.first),
+                PlayerId(match.second),
+                PlayerId(winner) if winner else None,
+                status != VOIDED and (status != "TECHNICAL_LOSS" or winner is not None),
             )
             for match, (status, winner) in pairs
-            if status != VOIDED
         ]
 
     def commit(self, match: ScheduledMatch) -> ScheduledMatch:
@@ -203,8 +203,8 @@ class Season:
     def endings_of(self, matches: list[ScheduledMatch]) -> list[Ending]:
         """Return for each of a round's *matches* how it ended, or that it has not."""
         kept = self.endings.get(matches[0].round_id) if matches else None
-        codes = kept or _encode_endings(matches, self.results)
-        pairs = zip(matches, _decode_endings(matches, codes), strict=True)
+        codes = kept or encode_endings(matches, self.results)
+        pairs = zip(matches, decode_endings(matches, codes), strict=True)
         return [(VOIDED, end[1]) if match.match_id in self.voided else end for match, end in pairs]
 
     def results_of(self, round_id: int) -> list[MatchEnded]:
@@ -225,12 +225,31 @@ class Season:
     def row(self, player: str) -> Standing:
         return self.table.row(PlayerId(player))
 
+    def levels(self) -> Levels:
+        """Return all rows as the format ranks them, in groups that nothing can separate."""
+        return self.rank(self.table, self.closed_rounds)
+
+    def rank(self, table: Table, rounds: int) -> Levels:
+        """Return the rows of *table* as the format ranks them after the first *rounds*."""
+        if self.format.rank is None:
+            return table.levels()
+        return self.format.rank(self.players, self.list_rounds(rounds), self.settings.pace, table)
+
+    def list_byes(self, matches: Sequence[ScheduledMatch]) -> list[PlayerId]:
+        """Return who sits out a round with these matches, and gets the points of a win for it."""
+        if not self.format.has_byes or not matches:
+            return []
+        playing = {player for match in matches for player in (match.first, match.second)}
+        return [player for player in self.players if player not in playing]
+
     def standings(self) -> list[StandingRow]:
         """Return the table as it is published, best first; before the start nobody has points."""
-        table = self.table
         if self.stage is Stage.REGISTRATION:
             players = [PlayerId(entry.agent_id) for entry in self.roster.present(Role.PLAYER)]
-            table = Table(players, self.settings.scoring)
+            levels = Table(players, self.settings.scoring).levels()
+        else:
+            levels = self.levels()
+        ranking = [row for level in levels for row in level]
         return [
             StandingRow(
                 rank=rank,
@@ -242,7 +261,7 @@ class Season:
                 losses=row.losses,
                 points=row.points,
             )
-            for rank, row in enumerate(table.ranking(), 1)
+            for rank, row in enumerate(ranking, 1)
         ]
 
     def forget_past(self) -> None:
@@ -274,6 +293,8 @@ class Season:
                 if not self.format.foreseeable or self.settings.other_games:
                     self.drawn[event.round_id] = event.matches
                 self.matches.update({match.match_id: match for match in event.matches})
+                for player in self.list_byes(event.matches):
+                    self.table.add_bye(player)
             case events.RoundClosed():
                 self._close_round(event.round_id)
             case events.SeasonStarted():
@@ -297,7 +318,7 @@ class Season:
                 self.added.append(event)
                 self.matches[event.match_id] = event.match
                 if event.round_id in self.endings:
-                    self.endings[event.round_id] += _CODE_OF_KIND["SCHEDULED", 0]
+                    self.endings[event.round_id] += UNPLAYED
             case events.OrganiserAppointed():
                 self.organiser = event.token_hash
             case events.LeaguePaused() | events.LeagueContinued():
@@ -316,34 +337,12 @@ class Season:
         recent = [one for one in self.incidents if one in self.matches]
         recent = [one for one in recent if self.matches[one].round_id >= round_id]
         self.incidents = {one: self.incidents[one] for one in recent}
-        self.endings[round_id] = _encode_endings(self.pairings(round_id), self.results)
+        self.endings[round_id] = encode_endings(self.pairings(round_id), self.results)
 
     def _update_ending(self, ended: MatchEnded) -> None:
         """Note how a match of a closed round ended."""
         codes, place = self.endings[ended.round_id], parse_match_id(ended.match_id)
         if place is not None:
-            code = _encode_endings([self.matches[ended.match_id]], self.results)
+            code = encode_endings([self.matches[ended.match_id]], self.results)
             number = place[1]
             self.endings[ended.round_id] = codes[: number - 1] + code + codes[number:]
-
-
-def parse_match_id(match_id: str) -> tuple[int, int] | None:
-    """Return the round of a match, and its number in the round."""
-    found = re.fullmatch(r"R([1-9][0-9]{0,8})M([1-9][0-9]{0,8})", match_id)
-    return (int(found[1]), int(found[2])) if found else None
-
-
-def _encode_endings(matches: Iterable[ScheduledMatch], results: Mapping[str, MatchEnded]) -> str:
-    """Return one character for each of *matches*."""
-    codes = []
-    for match in matches:
-        ended = results.get(match.match_id)
-        winner = (None, match.first, match.second).index(ended.winner) if ended else 0
-        codes.append(_CODE_OF_KIND[ended.status if ended else "SCHEDULED", winner])
-    return "".join(codes)
-
-
-def _decode_endings(matches: Iterable[ScheduledMatch], codes: str) -> list[Ending]:
-    """Return how *matches* ended, from one character each in *codes*."""
-    kinds = zip(matches, map(_KIND_OF_CODE.__getitem__, codes), strict=True)
-    return [(status, (None, m.first, m.second)[winner]) for m, (status, winner) in kinds]

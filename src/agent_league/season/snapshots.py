@@ -21,7 +21,7 @@ from agent_league.vocabulary import PlayerId
 
 log = logging.getLogger("agent_league")
 
-VERSION = 10
+VERSION = 11
 """Counts up when the fields of a snapshot, or of an event in it, change or change their meaning."""
 
 

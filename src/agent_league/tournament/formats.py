@@ -1,20 +1,19 @@
-"""Formats: functions from what was played so far to the pairings of the next round.
+"""Formats: functions from what was played so far to the pairings of the next round, and to the ranking.
 
 They have no state to save: after a crash, the rounds in the log are enough.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from itertools import pairwise
 from math import ceil, log2
 from types import MappingProxyType
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
-from agent_league.tournament.pairing import Pairing, Played
+from agent_league.tournament.knockout import knockout
+from agent_league.tournament.ladder import ladder
+from agent_league.tournament.pairing import History, Pairing, swap_seats
+from agent_league.tournament.ranking import Rank, rank_by_cup, rank_by_ladder, rank_by_rate
 from agent_league.tournament.swiss import swiss
 from agent_league.vocabulary import PlayerId
-
-History: TypeAlias = Sequence[Sequence[Played]]
-"""The rounds so far."""
 
 
 def round_robin(players: Sequence[PlayerId], played: int, legs: int = 1) -> list[Pairing]:
@@ -27,7 +26,7 @@ def round_robin(players: Sequence[PlayerId], played: int, legs: int = 1) -> list
         return []
     leg, turn = divmod(played, total_rounds(len(players)))
     pairings = _circle(players, turn)
-    return _swap(pairings) if leg % 2 else pairings
+    return swap_seats(pairings) if leg % 2 else pairings
 
 
 def total_rounds(players: int, legs: int = 1) -> int:
@@ -62,57 +61,6 @@ def _circle(players: Sequence[PlayerId], turn: int) -> list[Pairing]:
     return [Pairing(middle, players[0]) if turn % 2 else Pairing(players[0], middle), *pairings]
 
 
-def _swap(pairings: Sequence[Pairing]) -> list[Pairing]:
-    return [Pairing(second, first) for first, second in pairings]
-
-
-def knockout(players: Sequence[PlayerId], history: History, legs: int) -> list[Pairing]:
-    """Return the next round of a cup: who loses is out.
-
-    The first meet the last, so that the best meet late; where the number is no power of two, the
-    first wait a round. A tie has *legs* matches; if they end level, the player who is earlier in
-    the list goes on.
-    """
-    seeds: list[PlayerId | None] = _seed(players)
-    stages, leg = divmod(len(history), legs)
-    for stage in range(stages):
-        matches = [one for part in history[stage * legs : (stage + 1) * legs] for one in part]
-        seeds = [_find_winner(tie, matches, players) for tie in _list_ties(seeds)]
-    if len(seeds) < 2:  # noqa: PLR2004 - a match takes two
-        return []
-    pairings = [Pairing(one, other) for one, other in _list_ties(seeds) if one and other]
-    return _swap(pairings) if leg % 2 else pairings
-
-
-def _seed(players: Sequence[PlayerId]) -> list[PlayerId | None]:
-    """Return the places of a cup, in which neighbours meet; None is nobody."""
-    places = [0]
-    while len(places) < len(players):
-        last = 2 * len(places) - 1
-        places = [one for place in places for one in (place, last - place)]
-    return [players[place] if place < len(players) else None for place in places]
-
-
-def _list_ties(
-    seeds: Sequence[PlayerId | None],
-) -> list[tuple[PlayerId | None, PlayerId | None]]:
-    return list(zip(seeds[::2], seeds[1::2], strict=True))
-
-
-def _find_winner(
-    tie: tuple[PlayerId | None, PlayerId | None],
-    matches: Sequence[Played],
-    players: Sequence[PlayerId],
-) -> PlayerId | None:
-    one, other = tie
-    if one is None or other is None:
-        return one or other
-    wins = [match.winner for match in matches if {match.first, match.second} == {one, other}]
-    if wins.count(one) != wins.count(other):
-        return one if wins.count(one) > wins.count(other) else other
-    return min(one, other, key=players.index)
-
-
 def gauntlet(players: Sequence[PlayerId], history: History, legs: int) -> list[Pairing]:
     """Return the next round of a gauntlet: the first player meets each other one in turn."""
     first, *others = players
@@ -122,27 +70,8 @@ def gauntlet(players: Sequence[PlayerId], history: History, legs: int) -> list[P
     return [Pairing(others[turn], first) if leg % 2 else Pairing(first, others[turn])]
 
 
-def ladder(players: Sequence[PlayerId], history: History, rounds: int) -> list[Pairing]:
-    """Return the next round of a ladder: neighbours meet, and who wins stands above.
-
-    In turn the first meets the second and the second the third, and so on down the ladder.
-    """
-    order = list(players)
-    for matches in history:
-        for first, second, winner in matches:
-            upper, lower = sorted((order.index(first), order.index(second)))
-            if winner is not None and winner == order[lower]:
-                order[upper], order[lower] = order[lower], order[upper]
-    number = len(history)
-    if number >= rounds:
-        return []
-    neighbours = list(pairwise(order))[number % 2 :: 2] or list(pairwise(order))[:1]
-    pairings = [Pairing(one, other) for one, other in neighbours]
-    return _swap(pairings) if number // 2 % 2 else pairings
-
-
 class Format(NamedTuple):
-    """Who meets whom in a league."""
+    """Who meets whom in a league, and who leads it."""
 
     pair: Callable[[Sequence[PlayerId], History, int], list[Pairing]]
     """From the players, the rounds so far and a number to the next round; none once it is over."""
@@ -153,6 +82,12 @@ class Format(NamedTuple):
     """What the number is: how often a pair meets, or how many rounds there are."""
     foreseeable: bool = False
     """Whether the pairings do not depend on results, so that all can be announced at once."""
+    rank: Rank | None = None
+    """The order of the table, if it is not that of the points."""
+    ranked_by: str = "points"
+    """What that order is, in words."""
+    has_byes: bool = False
+    """Whether who sits out a round gets the points of a win."""
 
 
 def _repeat_round_robin(times: int) -> Format:
@@ -173,17 +108,22 @@ FORMATS: Mapping[str, Format] = MappingProxyType(
             lambda players, rounds: min(rounds, players - 1 + players % 2),
             lambda players, rounds: min(rounds, players - 1 + players % 2) * (players // 2),
             "rounds",
+            has_byes=True,
         ),
         "knockout": Format(
             knockout,
             lambda players, legs: ceil(log2(max(1, players))) * legs,
             lambda players, legs: (players - 1) * legs,
+            rank=rank_by_cup,
+            ranked_by="how far each came in the cup, then points",
         ),
         "gauntlet": Format(
             gauntlet,
             lambda players, legs: (players - 1) * legs,
             lambda players, legs: (players - 1) * legs,
             foreseeable=True,
+            rank=rank_by_rate,
+            ranked_by="points a match, since the first player has the most matches",
         ),
         "ladder": Format(
             ladder,
@@ -192,6 +132,8 @@ FORMATS: Mapping[str, Format] = MappingProxyType(
                 max(1, (players - number % 2) // 2) for number in range(rounds)
             ),
             "rounds",
+            rank=rank_by_ladder,
+            ranked_by="the place on the ladder",
         ),
     }
 )

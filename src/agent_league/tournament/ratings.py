@@ -78,7 +78,7 @@ class _Counts:
         self.scores = [float(PRIOR)] * self.size
         """Two for a win, one for a draw."""
         self.draws = 0
-        for first, second, winner in results:
+        for first, second, winner, _ in (one for one in results if one.counts):
             one, other = index[first], index[second]
             self.met[min(one, other), max(one, other)] += 1
             if winner is None:
@@ -172,7 +172,7 @@ def rate_online(results: Iterable[Played]) -> list[Rating]:
     """
     model = import_extra("openskill.models", "ratings").PlackettLuce()
     found: dict[str, object] = {}
-    for first, second, winner in results:
+    for first, second, winner, _ in (one for one in results if one.counts):
         sides = [found.get(name) or model.rating(name=name) for name in (first, second)]
         ranks = [0 if winner in (None, name) else 1 for name in (first, second)]
         (one,), (other,) = model.rate([[sides[0]], [sides[1]]], ranks=ranks)

@@ -11,6 +11,7 @@ from types import MappingProxyType
 from typing import NamedTuple, TypeAlias
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from agent_league.protocol.results import MatchResult
 from agent_league.vocabulary import PlayerId
@@ -110,6 +111,14 @@ class Table:
     def remove(self, result: MatchResult) -> None:
         """Take *result*, which was counted, out of the table."""
         self.add(result, -1)
+
+    def add_bye(self, player: PlayerId) -> None:
+        """Count a round that *player* sits out as a win, as FIDE does (Basic rules of Swiss, 5)."""
+        row, points = self._rows[player], self._scoring.win
+        self._rows[player] = replace(
+            row, played=row.played + 1, wins=row.wins + 1, points=row.points + points
+        )
+        self._levels = None
 
     def copy_sums(self) -> "Sums":
         """Return a copy of the sums, which later results do not change."""

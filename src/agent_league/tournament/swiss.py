@@ -7,19 +7,17 @@ from collections.abc import Sequence
 from typing import Any
 
 from agent_league.extras import import_extra
-from agent_league.tournament.pairing import Pairing, Played
+from agent_league.tournament.pairing import History, Pairing, Played
 from agent_league.vocabulary import PlayerId
 
 WIN, DRAW = 10, 5
 """Tenths of a point."""
 
 
-def swiss(
-    players: Sequence[PlayerId], history: Sequence[Sequence[Played]], rounds: int
-) -> list[Pairing]:
+def swiss(players: Sequence[PlayerId], history: History, rounds: int) -> list[Pairing]:
     """Return the next round, or none if everybody would have to meet somebody again.
 
-    With an odd number of players, one of the last sits out and counts as a winner.
+    With an odd number of players, one of the last sits out, once at most, and counts as a winner.
     """
     if len(history) >= min(rounds, len(players) - 1 + len(players) % 2):
         return []
@@ -34,7 +32,7 @@ def swiss(
     ]
 
 
-def make_trf(players: Sequence[PlayerId], history: Sequence[Sequence[Played]], rounds: int) -> Any:
+def make_trf(players: Sequence[PlayerId], history: History, rounds: int) -> Any:
     """Return the tournament as the library reads it: FIDE's report file, in memory."""
     trf = import_extra("py4swiss.trf", "swiss")
     sections = import_extra("py4swiss.trf.sections", "swiss")
@@ -64,14 +62,14 @@ def _describe(player: PlayerId, played: Sequence[Played], numbers: dict[PlayerId
     """Return how a round went for *player*."""
     results = import_extra("py4swiss.trf.results", "swiss")
     colours, tokens = results.ColorToken, results.ResultToken
-    for first, second, winner in played:
-        if player in (first, second):
-            opponent = second if player == first else first
-            colour = colours.WHITE if player == first else colours.BLACK
-            lost = tokens.DRAW if winner is None else tokens.LOSS
-            token = tokens.WIN if winner == player else lost
-            return results.RoundResult(id=numbers[opponent], color=colour, result=token)
-    bye = tokens.PAIRING_ALLOCATED_BYE
+    own = [match for match in played if player in (match.first, match.second)]
+    for first, second, winner, _ in (match for match in own if match.counts):
+        opponent = second if player == first else first
+        colour = colours.WHITE if player == first else colours.BLACK
+        lost = tokens.DRAW if winner is None else tokens.LOSS
+        token = tokens.WIN if winner == player else lost
+        return results.RoundResult(id=numbers[opponent], color=colour, result=token)
+    bye = tokens.ZERO_POINT_BYE if own else tokens.PAIRING_ALLOCATED_BYE
     return results.RoundResult(id=0, color=colours.BYE_OR_NOT_PAIRED, result=bye)
 
 

@@ -8,10 +8,10 @@ from typing import Any, NamedTuple, TypeAlias
 import msgspec
 
 from agent_league.protocol import Role
-from agent_league.season.season import VOIDED, Season, Stage
+from agent_league.season.endings import VOIDED
+from agent_league.season.season import Season, Stage
 from agent_league.store import events
 from agent_league.store.events import Event, ScheduledMatch
-from agent_league.tournament.formats import total_matches
 from agent_league.tournament.standings import Table
 from agent_league.web.aliases import make_aliases
 from agent_league.web.records import Records
@@ -165,7 +165,7 @@ def list_forms(season: Season) -> Mapping[str, str]:
 
 def count_all_matches(season: Season) -> int:
     """Return how many matches the season has, with those that are played again."""
-    return total_matches(len(season.players), season.settings.legs) + len(season.added)
+    return season.total_matches + len(season.added)
 
 
 class RankBook:
@@ -188,11 +188,16 @@ class RankBook:
         if self._rounds < wanted:
             self._add_rounds(self._table, range(self._rounds + 1, wanted + 1))
             self._rounds = wanted
-            ranking = enumerate(self._table.ranking(), 1)
+            levels = season.rank(self._table, wanted)
+            ranking = enumerate((row for level in levels for row in level), 1)
             self._ranks = {row.player: rank for rank, row in ranking}
         return self._ranks
 
     def _add_rounds(self, table: Table, rounds: Sequence[int]) -> None:
+        for player in (
+            one for n in rounds for one in self._season.list_byes(self._season.pairings(n))
+        ):
+            table.add_bye(player)
         for line in list_matches(self._season, rounds):
             result = self._season.find_result(line.match.match_id)
             if result is not None and line.status not in {VOIDED, "SCHEDULED"}:

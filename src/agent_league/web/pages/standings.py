@@ -10,6 +10,7 @@ async def load(view: LeagueView, arguments: Arguments) -> Data:
     return {
         "standings": list_standings(view),
         "round_id": view.season.round_id,
+        "ranked_by": view.season.format.ranked_by,
         "tiebreakers": view.season.settings.scoring.tiebreakers,
     }
 
