@@ -13,10 +13,12 @@ from agent_league.dialects.mcp.client import McpClient
 from agent_league.dialects.mcp.session import McpSession
 from agent_league.dialects.mcp.transports import HttpTransport
 from agent_league.http.exchange import Answer
+from agent_league.http.traced import TracedWire
 from agent_league.peers.line import Line
 from agent_league.protocol import ErrorCode, Patience, Role
 from agent_league.protocol.failures import LateError, NonsenseError
 from agent_league.protocol.play import ParityCall
+from agent_league.protocol.tracing import make_trace_id
 from agent_league.referee.transcript import Transcript, TranscriptWriter
 from agent_league.store.events import MatchEnded
 from league_box import Box, Guest
@@ -480,3 +482,24 @@ def test_what_a_server_has_no_tool_for_is_not_in_the_transcript() -> None:
     run(main())
     kinds = [json.loads(entry)["message"]["message_type"] for entry in transcript]
     assert kinds == ["CHOOSE_PARITY_CALL", "CHOOSE_PARITY_RESPONSE"]
+
+
+@pytest.mark.parametrize("modern", [True, False])
+def test_an_mcp_server_is_told_the_trace_of_its_match_where_traces_are_wanted(modern: bool) -> None:
+    server = McpPeer(modern=modern)
+    box = McpBox(server)
+    for agent in (box.manager, *box.members):
+        agent.peers.wire = TracedWire(box.net)
+    run(box.play())
+    (called,) = [one for one in server.received if one.params.get("name") == "choose_parity"]
+    traceparent = called.params["_meta"]["traceparent"]
+    assert called.headers["traceparent"] == traceparent
+    assert traceparent.split("-")[1] == make_trace_id(box.season.settings.league_id, "R1M1")
+
+
+def test_an_mcp_server_is_told_of_no_trace_otherwise() -> None:
+    server = McpPeer(modern=False)
+    league_of(server)
+    (called,) = [one for one in server.received if one.params.get("name") == "choose_parity"]
+    assert "_meta" not in called.params
+    assert "traceparent" not in called.headers

@@ -17,9 +17,10 @@ from web.played import add_player
 BROWSER = {"accept": "text/html"}
 
 
-def show_live(league: HttpLeague) -> LiveSite:
+def show_live(league: HttpLeague, *, aliases: bool = False) -> LiveSite:
     manager = league.manager
-    manager.spectators = site = LiveSite(manager.season, manager.events, manager.measure)
+    site = LiveSite(manager.season, manager.events, manager.measure, aliases=aliases)
+    manager.spectators = site
     return site
 
 
@@ -61,6 +62,28 @@ def test_a_program_still_gets_what_the_agent_says_about_itself() -> None:
             show_live(league)
             about = await read_json(league, "/")
             assert (about["agent"], about["stage"]) == ("league_manager", "REGISTRATION")
+
+    asyncio.run(main())
+
+
+def test_a_league_with_aliases_tells_no_name_at_any_address() -> None:
+    async def main() -> None:
+        async with HttpLeague(awaited_players=2) as league:
+            show_live(league, aliases=True)
+            await league.add_referee()
+            await add_player(league, "Ada Lovelace")
+            await add_player(league, "Bob Ross")
+            await league.play()
+            root = league.url.removesuffix("/mcp")
+            paths = ["/", "/live", "/standings", "/schedule", "/status", "/record", "/health"]
+            paths += ["/players/P01", "/agents/P01", "/matches/R1M1", "/log", "/events", "/compare"]
+            for path in [*paths, *(f"{one}.json" for one in paths[1:])]:
+                for headers in (BROWSER, {}):
+                    page = await sent(root + path, b"", headers, "GET")
+                    told = [name for name in (b"Ada", b"Lovelace", b"Bob") if name in page.frame]
+                    assert told == [], path
+            page = await sent(root + "/standings", b"", BROWSER, "GET")
+            assert b"Amber Badger" in page.frame
 
     asyncio.run(main())
 

@@ -53,6 +53,7 @@ def referee(
     patient: flags.Patient = False,
     shared: flags.AgentFolder = SHARED,
     log_level: flags.LogLevel = "INFO",
+    trace: flags.Trace = False,
 ) -> None:
     """Run one referee until the league is over.
 
@@ -73,7 +74,8 @@ def referee(
         addresses=read_addresses(shared),
     )
     url = find_address(league, Folder(shared))
-    link = files.make_link(url, league_id=league_id, join_code=join_code, waits_for_league=patient)
+    joining = {"league_id": league_id, "join_code": join_code, "waits_for_league": patient}
+    link = files.make_link(url, **joining, trace=trace)
     _run_agent(spec, link, files, host, port, log_level)
 
 

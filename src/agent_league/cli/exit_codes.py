@@ -73,6 +73,10 @@ _EXITS: Mapping[str, tuple[Exit, str]] = {
         "say what it is with --role player, --role referee or --role manager",
     ),
     "NoAnswerError": (Exit.UNREACHABLE, "is a league running there? start one with: league start"),
+    "CollectorError": (
+        Exit.UNREACHABLE,
+        "give the address of an OTLP collector over HTTP, as http://127.0.0.1:4318",
+    ),
     "AgentKilledError": (Exit.ENVIRONMENT, "is there enough memory? go on with: league resume"),
     "AgentDiedError": (Exit.BUG, "its own error message is above"),
     "ConfigError": (Exit.USAGE, "league init --shared EXAMPLE writes valid files to compare with"),

@@ -178,6 +178,10 @@ Token = Annotated[
 LogLevel = Annotated[
     Level, Parameter(help="What an agent's log contains; DEBUG adds every message.")
 ]
+Trace = Annotated[
+    Switch,
+    Parameter(help="Send traceparent with every call, for agents that record traces."),
+]
 Display = Annotated[
     Literal["rich", "plain", "none"],
     Parameter(help="What to show during the league; by default rich on a terminal, else plain."),

@@ -67,6 +67,8 @@ def start(
     store: flags.StoreAddress = None,
     durability: flags.Durability = "power",
     log_level: flags.LogLevel = "INFO",
+    aliases: flags.Aliases = False,
+    trace: flags.Trace = False,
 ) -> None:
     """Open a league with referees of its own, and wait for players.
 
@@ -92,6 +94,8 @@ def start(
         host=host or files.host,
         log_level=log_level,
         networks=read_networks(networks),
+        aliases=aliases,
+        trace=trace,
     )
     run_for_others(_open(spec, folder, new=new), folder, choose_screen(None))
 
@@ -192,6 +196,8 @@ def manager(
     store: flags.StoreAddress = None,
     durability: flags.Durability = "power",
     log_level: flags.LogLevel = "INFO",
+    aliases: flags.Aliases = False,
+    trace: flags.Trace = False,
 ) -> None:
     """Run a league manager alone; it begins when enough players and referees have registered.
 
@@ -216,6 +222,8 @@ def manager(
         endpoint=endpoint and complete_endpoint(endpoint),
         log_level=log_level,
         networks=read_networks(networks),
+        aliases=aliases,
+        trace=trace,
     )
     run_manager(_open(spec, folder, new=new), folder)
 

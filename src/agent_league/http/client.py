@@ -68,6 +68,14 @@ class HttpClient:
         data = b"%b%d\r\n\r\n%b" % (target.post, len(body), body)
         return self._call(target, RawRequest(data, within, own_time() + within))
 
+    def post_traced(
+        self, url: str, body: bytes, within: float, traceparent: str
+    ) -> Awaitable[Answer]:
+        """Return the answer to *body* as `post` does, and say to which trace it belongs."""
+        target, trace = parse_url(url), traceparent.encode("ascii")
+        data = b"%b%d\r\ntraceparent: %b\r\n\r\n%b" % (target.post, len(body), trace, body)
+        return self._call(target, RawRequest(data, within, own_time() + within))
+
     def post_for_any_status(self, url: str, body: bytes, within: float) -> Awaitable[Answer]:
         """Return the answer to *body* as `post` does, also one whose status says no."""
         target = parse_url(url)

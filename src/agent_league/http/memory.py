@@ -1,6 +1,7 @@
 """The same wire without sockets: for tests, and for agents in one process."""
 
 import asyncio
+from collections.abc import Awaitable
 from urllib.parse import urlsplit
 
 from agent_league.http.exchange import Answer, HttpRequest, Response, check_answer
@@ -38,6 +39,12 @@ class Network:
         if not isinstance(answer, Answer):
             raise UnreachableError(f"{url} speaks MCP over HTTP only")
         return check_answer(answer, url)
+
+    def post_traced(
+        self, url: str, body: bytes, within: float, traceparent: str
+    ) -> Awaitable[Answer]:
+        """Return the answer to *body*; no header is delivered."""
+        return self.post(url, body, within)
 
     async def exchange(self, url: str, http_request: HttpRequest, within: float) -> Response:
         """Return the answer to *http_request*; its headers are not delivered."""

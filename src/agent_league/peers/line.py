@@ -326,6 +326,7 @@ class _RecordingWire:
     def __init__(self, wire: Wire, on_sent: OnSent) -> None:
         self._wire, self._on_sent = wire, on_sent
         self.get, self.reaches, self.listens = wire.get, wire.reaches, wire.listens
+        self.trace = getattr(wire, "trace", None)
 
     def post(self, url: str, body: bytes, within: float) -> Awaitable[Answer]:
         self._on_sent(url, body)

@@ -14,6 +14,7 @@ from agent_league.chance import commit_to
 from agent_league.files.logger import AgentLogs
 from agent_league.guests import GuestDesk
 from agent_league.http.client import HttpClient
+from agent_league.http.traced import TracedWire
 from agent_league.league import LeagueManager
 from agent_league.league.endpoint_gate import EndpointGate, choose_networks
 from agent_league.running.event_loop import run
@@ -107,6 +108,7 @@ def _make_link(spec: LeagueSpec, url: str) -> LeagueLink:
         patience=settings.patience,
         retry=settings.retry,
         join_code=settings.join_code,
+        trace=spec.trace,
         is_ours=True,
     )
 
@@ -121,11 +123,13 @@ class LeagueRun:
         self.url = spec.endpoint or url_of(sock)
         self.port: int = sock.getsockname()[1]
         self._sock, self._wire = sock, HttpClient()
-        self.manager = LeagueManager(spec.settings, self._wire, EventLog())
+        wire = TracedWire(self._wire) if spec.trace else self._wire
+        self.manager = LeagueManager(spec.settings, wire, EventLog())
         networks = choose_networks(spec.host, spec.networks)
         self.manager.endpoint_gate = EndpointGate(networks, self.url)
         GuestDesk(self.manager, self.url)
-        self.live_site = LiveSite(self.season, self.manager.events, self.manager.measure)
+        events, measure = self.manager.events, self.manager.measure
+        self.live_site = LiveSite(self.season, events, measure, aliases=spec.aliases)
         self.manager.spectators = self.live_site
         self._started_at = self._ended_at = time.monotonic()
 

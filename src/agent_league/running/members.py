@@ -12,6 +12,8 @@ from typing import Any
 
 from agent_league.agent_log import AgentLog
 from agent_league.files.logger import AgentLogs
+from agent_league.http.exchange import Wire
+from agent_league.http.traced import TracedWire
 from agent_league.member import Member
 from agent_league.player import FinishedMatch, Player
 from agent_league.protocol.failures import NoAnswerError
@@ -41,7 +43,8 @@ async def run_members(
 ) -> None:
     """Run members until the league is over, or *stop* is set."""
     agent_logs = [(logs or AgentLogs()).for_agent(spec.agent_id) for spec, _ in agents]
-    async with open_client() as wire, _flush_regularly(agent_logs), asyncio.TaskGroup() as group:
+    async with open_client() as client, _flush_regularly(agent_logs), asyncio.TaskGroup() as group:
+        wire: Wire = TracedWire(client) if link.trace else client
         for (spec, sock), agent_log in zip(agents, agent_logs, strict=True):
             served = replace(spec, endpoint=spec.endpoint or url_of(sock))
             member = served.make_member(wire, link)

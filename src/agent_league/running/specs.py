@@ -54,6 +54,8 @@ class LeagueLink:
     waits_for_league: bool = False
     """Whether agents wait for a league that is not there yet."""
     join_code: str | None = None
+    trace: bool = False
+    """Whether each call says to which trace it belongs."""
     is_ours: bool = False
     """Whether the league's own process started the agents: they try to join as long as it lives."""
 
@@ -177,6 +179,10 @@ class LeagueSpec:
     durability: Durability = "power"
     networks: Sequence[str] = ()
     """Where agents may listen; empty: on this machine, or in private networks if *host* is in one."""
+    trace: bool = False
+    """Whether each call says to which trace it belongs (`traceparent`)."""
+    aliases: bool = False
+    """Whether the manager's pages hide the names of the players."""
 
     @property
     def is_manager_only(self) -> bool:

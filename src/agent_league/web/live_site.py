@@ -5,7 +5,7 @@ from collections.abc import Callable
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from agent_league.http.exchange import PageAnswer, PageRequest
+from agent_league.http.exchange import Answer, PageAnswer, PageRequest
 from agent_league.season.season import Season
 from agent_league.store import Event, EventLog
 from agent_league.store.events import MatchEnded
@@ -21,13 +21,26 @@ if TYPE_CHECKING:  # templates and metrics are loaded when somebody looks
 UNCOUNTED = 10_000
 """How many results may wait to be measured; beyond that the oldest are left out."""
 
+WITH_NAMES = frozenset({"/status", "/record"})
+"""What a manager tells programs, and what has the names of all players in it."""
+HIDDEN = Answer(
+    403, b'{"error":"this league hides the names of its players (--aliases)","see":"/live.json"}'
+)
+
 
 class LiveSite:
     """The pages of a league that is run here; what happens appears in them at once."""
 
-    def __init__(self, season: Season, log: EventLog, find_gauges: Callable[[], Data]) -> None:
+    def __init__(
+        self,
+        season: Season,
+        log: EventLog,
+        find_gauges: Callable[[], Data],
+        *,
+        aliases: bool = False,
+    ) -> None:
         self._remembered = RememberedRecords(season)
-        self._view = LeagueView(season, self._remembered)
+        self._view = LeagueView(season, self._remembered, aliases=aliases)
         self._view.find_gauges = find_gauges
         self._log = log
         self._ended: deque[tuple[str, str]] = deque(maxlen=UNCOUNTED)
@@ -76,6 +89,8 @@ class LiveSite:
         """Answer a request; None if there is no page of that path."""
         if request.path == "/metrics":
             return self._metrics.show()
+        if self._view.hides_names and request.path in WITH_NAMES:
+            return HIDDEN
         return self._site.show_any(request)
 
     async def close(self) -> None:

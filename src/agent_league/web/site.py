@@ -90,7 +90,8 @@ class LeagueSite:
         if found is None:
             return None
         page, variables = found
-        if not as_html and not self.prefix and plain == path and _is_told_by_agent(plain):
+        is_agents_own = not self.prefix and plain == path and _is_told_by_agent(plain)
+        if not as_html and is_agents_own and not self._view.hides_names:
             return None
         is_html = as_html and not path.endswith(".json")
         query = dict(parse_qsl(request.query.decode("ascii", "replace"), max_num_fields=20))

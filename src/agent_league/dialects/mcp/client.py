@@ -16,7 +16,13 @@ import msgspec
 from msgspec import Meta, Raw, Struct, UnsetType
 
 from agent_league.dialects.mcp.tools import MAX_TOOLS, Tool, ToolList, ToolResult, read_tool_list
-from agent_league.dialects.mcp.transports import MODERN, RpcRequest, SessionLostError, Transport
+from agent_league.dialects.mcp.transports import (
+    MODERN,
+    TRACEPARENT,
+    RpcRequest,
+    SessionLostError,
+    Transport,
+)
 from agent_league.own_time import own_time, timeout_at
 from agent_league.protocol.failures import LateError, NoAnswerError, NonsenseError, RefusedError
 from agent_league.protocol.jsonrpc import FrameError, RpcError, read_response
@@ -97,10 +103,16 @@ class McpClient:
         raise NonsenseError(f"{self.name} offers more tools than anybody needs")
 
     async def call_tool(
-        self, tool: Tool, arguments: Mapping[str, Json], within: float
+        self,
+        tool: Tool,
+        arguments: Mapping[str, Json],
+        within: float,
+        traceparent: str | None = None,
     ) -> ToolResult:
         """Return the result of a tool, also if that is an error."""
-        params = {"name": tool.name, "arguments": arguments}
+        params: dict[str, Json] = {"name": tool.name, "arguments": arguments}
+        if traceparent is not None:
+            params["_meta"] = {TRACEPARENT: traceparent}
         header_params = tool.header_params(arguments)
         async with time_limit(within, self.name):
             result = await self._request("tools/call", params, within, header_params)
@@ -165,7 +177,7 @@ class McpClient:
         header_params: Mapping[str, str] = MappingProxyType({}),
     ) -> Raw:
         if version == MODERN:
-            params = {**params, "_meta": _MODERN_META}
+            params = {**params, "_meta": {**_MODERN_META, **params.get("_meta", {})}}
         request = RpcRequest(method, params, next(self._numbers), version, header_params)
         body = await self._transport.send(request, within)
         try:

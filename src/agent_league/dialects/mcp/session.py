@@ -3,7 +3,7 @@
 The result of the tool becomes the reply of the protocol; a tool need only return the move.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 import msgspec
@@ -43,6 +43,9 @@ class McpSession(PeerSession):
 
     dialect = MCP
 
+    trace: Callable[[str, Mapping[str, Json]], str | None] | None = None
+    """Returns the `traceparent` of a message to an address, where somebody wants traces."""
+
     def __init__(
         self, client: McpClient, player_id: str, clock: Clock, fingerprint: str | None = None
     ) -> None:
@@ -70,7 +73,10 @@ class McpSession(PeerSession):
             if tool is None:
                 return self._go_without(outgoing, message, ledger)
             fields = {**(message.get("context") or {}), **message}
-            result = await self._client.call_tool(tool, tool.select_arguments(fields), within)
+            trace = self.trace and self.trace(self._client.name, message)
+            result = await self._client.call_tool(
+                tool, tool.select_arguments(fields), within, trace
+            )
             answer = _read_result(result, tool.name)
         return self._make_reply(outgoing, message, answer, ledger)
 
@@ -159,7 +165,9 @@ def _make_content(reply: type[Message], answer: Json) -> dict[str, Json]:
 
 def _connect(peer: Peer, wire: Wire, clock: Clock) -> McpSession:
     client = McpClient(HttpTransport(peer.url, wire.exchange))
-    return McpSession(client, peer.agent_id, clock, peer.tools)
+    session = McpSession(client, peer.agent_id, clock, peer.tools)
+    session.trace = getattr(wire, "trace", None)
+    return session
 
 
 # It reads nothing: `serving` answers MCP requests to an agent.

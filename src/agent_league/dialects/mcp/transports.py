@@ -19,6 +19,8 @@ from agent_league.protocol.jsonrpc import Id
 from agent_league.vocabulary import Json
 
 MODERN = "2026-07-28"
+TRACEPARENT = "traceparent"
+"""Both a header of HTTP and a key of `_meta`."""
 MAX_LINE_BYTES = 1 << 20
 """How long a line of the server may be."""
 CLOSE_GRACE = 2.0
@@ -128,6 +130,8 @@ class HttpTransport:
             "accept": "application/json, text/event-stream",
             "content-type": "application/json",
         }
+        if traceparent := request.params.get("_meta", {}).get(TRACEPARENT):
+            headers[TRACEPARENT] = traceparent
         if request.version is not None:
             headers["mcp-protocol-version"] = request.version
         if request.version == MODERN:
