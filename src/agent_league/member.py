@@ -1,9 +1,9 @@
 """An agent that joins a league: how it registers, and how it learns that the league is over."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 import msgspec
@@ -37,6 +37,7 @@ from agent_league.protocol.rounds import LeagueCompleted
 from agent_league.store.agent_files import Identity
 from agent_league.vocabulary import Json
 
+T = TypeVar("T")
 STAGES_BEFORE_END = {"REGISTRATION", "PLAYING"}
 REMEMBERED_TOKENS = 8
 """How many tokens an agent keeps: what is on its way was signed with an earlier one."""
@@ -73,6 +74,8 @@ class Member(Agent):
         self.dialect = dialect
         """The dialect of its messages to the league; it understands every dialect of the league's."""
         self.league_url = league_url
+        self.other_urls: list[str] = []
+        """Further addresses of the league, which are tried in turn."""
         self.league_id = league_id
         """The only league to join, or None for any; later the league that was joined."""
         self._kept_league_id: str | None = None
@@ -194,10 +197,32 @@ class Member(Agent):
 
     async def _apply(self, ledger: Ledger) -> Any:
         """Ask for admission, and remember the dialect that the league understands."""
-        peer = Peer(self.league_url, self.name, self.dialect)
         application: Request[Any] = self.application()
-        reply, self.dialect = await self.peers.ask_in_any_dialect(peer, application, ledger)
+
+        async def ask() -> tuple[Any, str]:
+            peer = Peer(self.league_url, self.name, self.dialect)
+            return await self.peers.ask_in_any_dialect(peer, application, ledger)
+
+        reply, self.dialect = await self._try_addresses(ask)
         return reply
+
+    async def _try_addresses(self, call: Callable[[], Awaitable[T]]) -> T:
+        """Return what *call* returns, at the first address at which the league can be reached."""
+        for _ in range(len(self.other_urls)):
+            try:
+                return await call()
+            except NoAnswerError as error:
+                if not error.retryable:
+                    raise
+                self.turn_to_next_address()
+        return await call()
+
+    def turn_to_next_address(self) -> None:
+        """Call the league at its next address from now on: it does not answer at this one."""
+        if self.other_urls:
+            self.other_urls.append(self.league_url)
+            self.league_url = self.other_urls.pop(0)
+            self.agent_log.note("NEXT_ADDRESS", league=self.league_url)
 
     def _go_on_registered(self, reason: str) -> None:
         """Be the agent that a league without renewals has registered before, if that is known."""
@@ -240,7 +265,7 @@ class Member(Agent):
             query_type=query_type,
             query_params=params,
         )
-        return await self.peers.line(self.league_url).ask(question)
+        return await self._try_addresses(lambda: self.peers.line(self.league_url).ask(question))
 
     async def confirm_referee(self, claim: RefereeClaim) -> bool:
         """Return whether the league knows who makes *claim* as the referee of that match."""

@@ -147,7 +147,7 @@ def what_is_run(shared: Path) -> str:
     spec = files.make_spec(base, Lineup())
     alone = (files.find_agent(Role.REFEREE, "REF09"), files.find_agent(Role.PLAYER, "P09"))
     name = files.player.display_name
-    return repr((spec, alone, name, files.make_link(files.league_url)))
+    return repr((spec, alone, name, files.make_link([files.league_url])))
 
 
 def for_readers(section: str, agent: str, key: str) -> bool:

@@ -11,6 +11,9 @@ from typing import Any
 import asyncpg
 
 from agent_league.store import EventLog
+from agent_league.store.codec import Rows
+from agent_league.store.postgres_writer import PostgresWriter
+from agent_league.store.schema import INSERT_EVENT
 from agent_league.store.sqlite import SqliteStore
 from store.books import writing
 from store.samples import SEASON
@@ -59,20 +62,23 @@ def arm_sqlite(point: str) -> None:
 
 
 def arm_postgres(point: str) -> None:
-    send = asyncpg.Connection.executemany
+    insert, send = asyncpg.Connection.executemany, PostgresWriter._send
 
-    async def dying(
+    async def dying_insert(
         self: "asyncpg.Connection[asyncpg.Record]", command: str, args: Iterable[Sequence[Any]]
     ) -> None:
         rows = list(args)
-        deadly = "INTO events" in command and rows[-1][1] == DEADLY
-        if deadly and point == "before sync":
-            await self.execute("BEGIN")  # so that it has arrived, and is not yet to stay
-        await send(self, command, rows)
-        if deadly:
+        await insert(self, command, rows)
+        if point == "before sync" and "INTO events" in command and rows[-1][1] == DEADLY:
+            die()  # it has arrived, and is not yet to stay
+
+    async def dying_send(self: PostgresWriter, rows: Rows) -> None:
+        await send(self, rows)
+        if any(row[1] == DEADLY for row in rows.get(INSERT_EVENT, ())):
             die()
 
-    asyncpg.Connection.executemany = dying  # type: ignore[method-assign,assignment]  # the same
+    asyncpg.Connection.executemany = dying_insert  # type: ignore[method-assign,assignment]
+    PostgresWriter._send = dying_send  # type: ignore[method-assign]
 
 
 async def main(address: str, point: str) -> None:

@@ -414,7 +414,7 @@ def test_a_store_of_a_newer_version_is_refused(address: str) -> None:
 
     asyncio.run(fill(address, SEASON))
     asyncio.run(_make_newer(address))
-    with pytest.raises(StoreError, match="version 99, this program knows 2: use a newer"):
+    with pytest.raises(StoreError, match="version 99, this program knows 3: use a newer"):
         asyncio.run(scenario())
 
 

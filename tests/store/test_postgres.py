@@ -160,7 +160,10 @@ def test_a_league_whose_lock_was_taken_over_is_not_written_on(
             await log.append(recovered(0))
             await other.execute(END_SESSIONS)
             async with writing(postgres):
-                with pytest.raises(StoreError, match="is being run by agent-league pid"):
+                with pytest.raises(
+                    StoreError,
+                    match=r"was taken over by another manager in term 2; this one led in term 1",
+                ):
                     await log.append(recovered(1))
 
     asyncio.run(scenario())

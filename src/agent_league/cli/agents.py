@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 from agent_league.cli import league_options as flags
 from agent_league.cli.headers import explain_refusal, parse_headers
 from agent_league.cli.unread import interrupt_when_unread
-from agent_league.cli.which_league import find_address
+from agent_league.cli.which_league import find_addresses
 from agent_league.dialects.mcp.client import McpClient
 from agent_league.dialects.mcp.transports import HttpTransport, StdioTransport, Transport
 from agent_league.files.config_files import read_addresses
@@ -40,7 +40,7 @@ PATIENCE = 60.0
 
 
 def referee(
-    league: flags.League = None,
+    league: flags.Addresses = None,
     *,
     port: flags.Port = None,
     league_id: flags.JoinedLeague = None,
@@ -73,14 +73,13 @@ def referee(
         endpoint=endpoint or "",
         addresses=read_addresses(shared),
     )
-    url = find_address(league, Folder(shared))
     joining = {"league_id": league_id, "join_code": join_code, "waits_for_league": patient}
-    link = files.make_link(url, **joining, trace=trace)
+    link = files.make_link(find_addresses(league, Folder(shared)), **joining, trace=trace)
     _run_agent(spec, link, files, host, port, log_level)
 
 
 def player(
-    league: flags.League = None,
+    league: flags.Addresses = None,
     *,
     port: flags.Port = None,
     league_id: flags.JoinedLeague = None,
@@ -120,9 +119,9 @@ def player(
         A command that starts an MCP server which is to play; it runs here, as you.
     """
     files = ConfigFiles(shared, lenient=True)
-    url = find_address(league, Folder(shared))
+    urls = find_addresses(league, Folder(shared))
     joining = {"league_id": league_id, "join_code": join_code, "waits_for_league": patient}
-    link = files.make_link(url, dialect=protocol, seed=seed, **joining)
+    link = files.make_link(urls, dialect=protocol, seed=seed, **joining)
     found = files.find_agent(Role.PLAYER, player_id)
     found = replace(found, game_types=split_games(games) or found.game_types)
     headers = parse_headers(header)

@@ -45,6 +45,8 @@ _STORE_HINTS = (
     ("there is no such database", "createdb makes it"),
     ("holds no league", "league leagues shows which there are"),
     ("is being run by", "end that one first, or look at it with: league status"),
+    ("was taken over", "nothing is lost: that manager goes on; --standby lets this one follow it"),
+    ("only a store in PostgreSQL", "give --store postgresql://user@host/database"),
 )
 _STORE_HINT = "what was acknowledged is kept; when that is repaired, go on with: league resume"
 _EXITS: Mapping[str, tuple[Exit, str]] = {

@@ -54,6 +54,12 @@ League = Annotated[
     str | None,
     Parameter(help="The league: its id, address or folder. By default the latest."),
 ]
+Addresses = Annotated[
+    str | None,
+    Parameter(
+        help="The league: its id, folder or address; several addresses, with commas, in turn."
+    ),
+]
 Match = Annotated[str, Parameter(help="The match, such as R1M1.")]
 Agent = Annotated[str, Parameter(help="The agent, such as P01 or REF01.")]
 LeagueId = Annotated[

@@ -3,6 +3,7 @@
 import asyncio
 import sys
 from dataclasses import replace
+from functools import partial
 from typing import Annotated, Any
 
 from agent_league.cli import league_options as flags
@@ -20,6 +21,7 @@ from agent_league.running.folder import SHARED, Folder
 from agent_league.running.league_run import LeagueRun, Observer
 from agent_league.running.lineup import ConfigFiles
 from agent_league.running.specs import LeagueSpec
+from agent_league.running.standby import lead_in_turn
 from agent_league.season.season import Stage
 
 
@@ -79,6 +81,8 @@ def start(
     ----------
     new
         Begin a new league, even if one of that id has not ended.
+    standby
+        Lead only while no other manager does: those that share a PostgreSQL take over in turn.
     """
     files, folder = ConfigFiles(shared), Folder(shared, store, durability)
     chosen: dict[str, Any] = {"strict": strict, "game": game, "cross_check": cross_check}
@@ -195,6 +199,7 @@ def manager(
     shared: flags.Shared = SHARED,
     store: flags.StoreAddress = None,
     durability: flags.Durability = "power",
+    standby: flags.Switch = False,
     log_level: flags.LogLevel = "INFO",
     aliases: flags.Aliases = False,
     trace: flags.Trace = False,
@@ -209,14 +214,15 @@ def manager(
         How many referees to wait for.
     new
         Begin a new league, even if one of that id has not ended.
+    standby
+        Lead only while no other manager does: those that share a PostgreSQL take over in turn.
     """
     files, folder = ConfigFiles(shared), Folder(shared, store, durability)
     chosen: dict[str, Any] = {"strict": strict, "game": game, "cross_check": cross_check}
     chosen |= read_gate(join_code, roster) | flags.make_course(legs, format, rounds)
     chosen |= {"awaited_players": players, "awaited_referees": referees}
-    settings = files.make_settings(league_id, seed, class_league=class_league, **chosen)
     spec = LeagueSpec(
-        settings,
+        files.make_settings(league_id, seed, class_league=class_league, **chosen),
         port_base=files.manager_port if port is None else port,
         host=host or files.host,
         endpoint=endpoint and complete_endpoint(endpoint),
@@ -225,7 +231,13 @@ def manager(
         aliases=aliases,
         trace=trace,
     )
-    run_manager(_open(spec, folder, new=new), folder)
+    (_run_in_turn if standby else run_manager)(_open(spec, folder, new=new), folder)
+
+
+def _run_in_turn(spec: LeagueSpec, folder: Folder) -> None:
+    """Run the manager of a league whenever no other one does."""
+    say = partial(print, file=sys.stderr, flush=True)
+    lead_in_turn(spec, folder, partial(run_manager, folder=folder), say)
 
 
 def run_manager(spec: LeagueSpec, folder: Folder) -> None:

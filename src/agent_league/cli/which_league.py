@@ -70,6 +70,16 @@ def find_address(league: str | None, folder: Folder) -> str:
     return address
 
 
+def find_addresses(league: str | None, folder: Folder) -> list[str]:
+    """Return the endpoints of a league that may be led from several, with commas between them."""
+    parts = [part.strip() for part in (league or "").split(",") if part.strip()]
+    if len(parts) > 1 and not all(map(is_address, parts)):
+        named = next(part for part in parts if not is_address(part))
+        hint = "several addresses of one league: http://host1:8000,http://host2:8000"
+        raise UsageError(f"{named!r} is not an address", hint)
+    return [find_address(part, folder) for part in parts] or [find_address(None, folder)]
+
+
 def _is_listening(url: str) -> bool:
     async def listens() -> bool:
         async with open_client() as wire:

@@ -35,7 +35,9 @@ class StoredSeason:
         """Keep the events in *store* from now on; replay those that it has of this league."""
         self._store = store
         settings = msgspec.json.encode(self._season.settings).decode()
-        self._events.attach(await store.open(self._league_id, self._context.now(), settings))
+        writer = await store.open(self._league_id, self._context.now(), settings)
+        writer.on_failure = self._events.fail
+        self._events.attach(writer)
         keyring = self._context.keyring
         keyring.league_key = await store.signing_key(self._league_id, keyring.league_key)
         after = await restore_latest(self._season, store) if self._events.skippable else 0

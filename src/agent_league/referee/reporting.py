@@ -11,7 +11,7 @@ from agent_league.member import Member, NotAdmittedError
 from agent_league.peers.retry import compute_delay
 from agent_league.protocol import ErrorCode
 from agent_league.protocol.deviations import Ledger
-from agent_league.protocol.failures import NoAnswerError, RefusedError
+from agent_league.protocol.failures import FailedError, NoAnswerError, RefusedError
 from agent_league.protocol.play import GameOver, ResultReport, Retry, TranscriptPart, Violation
 from agent_league.protocol.results import MatchResult, make_game_result, make_reported_result
 from agent_league.referee.match import Match
@@ -63,19 +63,30 @@ async def report_result(referee: Member, match: Match, result: MatchResult) -> N
         order = match.order
         try:
             return await _send_report_with_valid_token(referee, match, result)
-        except (RefusedError, NotAdmittedError) as error:
-            text = f"the league refuses the result of {order.match_id}: {error}"
-            referee.agent_log.warn("REPORT_REFUSED", text)
-            if match.order.ticket == order.ticket:
-                return None
-        except NoAnswerError as error:
+        except (NoAnswerError, NotAdmittedError) as error:
+            if _is_refusal(error):
+                text = f"the league refuses the result of {order.match_id}: {error}"
+                referee.agent_log.warn("REPORT_REFUSED", text)
+                if match.order.ticket == order.ticket:
+                    return None
+                continue
             text = f"the league has no result of {order.match_id} yet: {error}"
             referee.agent_log.warn("REPORT_LATE", text)
-            delay = min(compute_delay(Retry(), min(attempt, 5)), LONGEST_REPORT_DELAY)
+            addresses = len(referee.other_urls) + 1
+            referee.turn_to_next_address()
+            if attempt % addresses:
+                continue
+            delay = min(compute_delay(Retry(), min(attempt // addresses, 5)), LONGEST_REPORT_DELAY)
             with suppress(TimeoutError):
                 async with asyncio.timeout(delay):
                     await match.reordered.wait()
     return None
+
+
+def _is_refusal(error: NoAnswerError | NotAdmittedError) -> bool:
+    """Whether it is no use to report again; a league that failed has refused nothing."""
+    is_answer = isinstance(error, (RefusedError, NotAdmittedError))
+    return is_answer and not isinstance(error, FailedError)
 
 
 async def _send_report_with_valid_token(referee: Member, match: Match, result: MatchResult) -> None:

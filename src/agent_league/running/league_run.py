@@ -164,6 +164,8 @@ class LeagueRun:
                         stack.callback(observer.on_close)
                         manager.events.listen(observer.on_event)
                     folder.save_address(manager.settings.league_id, self.url)
+                    if store is not None:
+                        await store.announce(manager.settings.league_id, self.url)
                     await serve_until(
                         manager,
                         self._sock,

@@ -72,9 +72,10 @@ class ConfigFiles:
         derived = f"http://{url_host}:{self.manager_port}/mcp"
         return derived if isinstance(configured, UnsetType) else configured
 
-    def make_link(self, url: str, **options: Any) -> LeagueLink:
-        """Return how an agent reaches the league at *url*."""
-        return LeagueLink(url, patience=patience(self.system), retry=retry(self.system), **options)
+    def make_link(self, urls: Sequence[str], **options: Any) -> LeagueLink:
+        """Return how an agent reaches the league, at the first of *urls* that answers."""
+        known: dict[str, Any] = {"patience": patience(self.system), "retry": retry(self.system)}
+        return LeagueLink(urls[0], other_urls=urls[1:], **known, **options)
 
     def make_settings(
         self,

@@ -156,4 +156,5 @@ async def _wait_for_league(member: Member) -> None:
         if not warned:
             log.warning("no league at %s yet; trying again every second", member.league_url)
         warned = True
+        member.turn_to_next_address()
         await asyncio.sleep(POLL_INTERVAL)

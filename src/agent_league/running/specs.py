@@ -42,6 +42,8 @@ class LeagueLink:
     """Where a league is, and how its agents speak to it."""
 
     url: str
+    other_urls: Sequence[str] = field(default=(), kw_only=True)
+    """Further addresses of the same league, which agents try in turn."""
     league_id: str | None = None
     """The league to join; None joins whichever is there."""
     dialect: str = LEAGUE_VERSION
@@ -100,6 +102,7 @@ class AgentSpec:
         """Return the agent, which has yet to be served and registered."""
         member = self._make_member(wire, link)
         member.join_code = link.join_code
+        member.other_urls = list(link.other_urls)
         return member
 
     def _make_member(self, wire: Wire, link: LeagueLink) -> Member:

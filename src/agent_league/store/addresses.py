@@ -16,9 +16,11 @@ def store_at(address: str, durability: Durability = "power") -> Store:
     """
     scheme, separator, rest = address.partition("://")
     if separator and scheme in ("postgresql", "postgres"):
-        # asyncpg is an optional dependency, and slow to import.
-        from agent_league.store.postgres import PostgresStore  # noqa: PLC0415 - see above
-
+        try:  # asyncpg is an optional dependency, and slow to import
+            from agent_league.store.postgres import PostgresStore  # noqa: PLC0415 - see above
+        except ModuleNotFoundError as missing:
+            problem = "PostgreSQL needs asyncpg: pip install agent-league[postgres]"
+            raise StoreError(problem) from missing
         return PostgresStore(address, durability)
     if separator and not (scheme == "sqlite" and rest.startswith("/")):
         # Not the whole address: it may hold a password.

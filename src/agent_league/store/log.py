@@ -160,21 +160,22 @@ class EventLog:
         try:
             return self._sink.keep(*records)
         except StoreError as error:
-            self._fail(error)
+            self.fail(error)
             raise
 
     async def _confirm(self, records: list[StoredEvent], keeping: Awaitable[None]) -> None:
         try:
             await keeping
         except StoreError as error:
-            self._fail(error)
+            self.fail(error)
             raise
         for stored in records:
             for listener in self._kept_listeners.get(type(stored.event), ()):
                 listener(stored.event)
 
-    def _fail(self, error: StoreError) -> None:
-        self._failure = error
+    def fail(self, error: StoreError) -> None:
+        """Note that nothing more is kept."""
+        self._failure = self._failure or error
         self._failed.set()
 
     async def wait_for_failure(self) -> StoreError:

@@ -2,61 +2,38 @@
 
 import asyncio
 import functools
-import hashlib
 import logging
 import os
 import re
-from collections.abc import Awaitable, Callable
-from contextlib import nullcontext, suppress
-from typing import Any, TypeAlias
+from contextlib import suppress
+from typing import Any
+
+import asyncpg
 
 from agent_league.store import schema
-from agent_league.store.codec import Rows
 from agent_league.store.errors import StoreError
+from agent_league.store.postgres_writer import (
+    CONNECT_S,
+    DB_ERRORS,
+    LEASE_S,
+    Connection,
+    PostgresWriter,
+    describe_error,
+    make_lock_key,
+)
 from agent_league.store.schema import number_parameters
 from agent_league.store.store import Durability, Store
-from agent_league.store.writer import Writer
-
-try:
-    import asyncpg
-except ModuleNotFoundError as missing:
-    raise StoreError("PostgreSQL needs asyncpg: pip install agent-league[postgres]") from missing
-
-Connection: TypeAlias = "asyncpg.Connection[asyncpg.Record]"
-Connect: TypeAlias = Callable[[], Awaitable[Connection]]
 
 log = logging.getLogger("agent_league")
 PATIENCE_S = 60.0
 """Seconds that a league waits for a PostgreSQL that is down."""
-OPENING_S = 1.0
-"""Seconds that a league waits on opening until the session of a killed one has ended."""
-CONNECT_S, ANSWER_S = 5.0, 15.0
+ANSWER_S = 15.0
+TURN_S = 0.5
+"""How often a program that waits for its turn looks whether the leader lives."""
 READERS = 4
 """Connections for reading; so few that the writer can always connect again."""
-FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.05, 2.0
 
 _SYNCHRONOUS = {"power": "on", "process": "off"}
-
-_DB_ERRORS = (asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError, OSError)
-"""All errors that asyncpg raises; a timeout is an OSError."""
-_CONNECTION_ERRORS = (
-    OSError,
-    asyncpg.PostgresConnectionError,
-    asyncpg.OperatorInterventionError,
-    asyncpg.TooManyConnectionsError,
-)
-_REASONS = (
-    (asyncpg.InvalidCatalogNameError, "there is no such database; make it with createdb"),
-    (asyncpg.InvalidAuthorizationSpecificationError, "PostgreSQL refuses the user or the password"),
-    (asyncpg.DiskFullError, "the disk is full; what was acknowledged is kept"),
-    (asyncpg.UniqueViolationError, "another program has written to this league"),
-    (TimeoutError, "PostgreSQL does not answer"),
-    (OSError, "PostgreSQL cannot be reached"),
-)
-
-
-class _LockHeldError(StoreError):
-    """Another session holds the league's lock."""
 
 
 class PostgresStore(Store):
@@ -86,7 +63,7 @@ class PostgresStore(Store):
         # If the @ was forgotten, the text after the colon is a password and not a port.
         return "postgresql://" + re.sub(r":(?!\d+([,/]|$))[^]:,/]*(?=[,/]|$)", "", place)
 
-    async def start_writer(self, league_id: str) -> Writer:
+    async def start_writer(self, league_id: str) -> PostgresWriter:
         await self._ensure_pool()
         connect = functools.partial(self._connect, ANSWER_S)
         writer = PostgresWriter(self.name, league_id, connect, self._patience_s)
@@ -96,15 +73,67 @@ class PostgresStore(Store):
     async def close(self) -> None:
         await super().close()
         if self._pool is not None:
-            await self._pool.close()
+            with suppress(TimeoutError):  # a connection that was cut off never says goodbye
+                await asyncio.wait_for(self._pool.close(), CONNECT_S)
+            self._pool.terminate()
             self._pool = None
+
+    async def announce(self, league_id: str, address: str) -> None:
+        writer = self._writers.get(league_id)
+        if isinstance(writer, PostgresWriter):
+            await writer.announce(address)
+
+    async def find_leader(self, league_id: str) -> str | None:
+        for row in await self.execute(schema.SELECT_LEADER.replace("$1", "?"), league_id):
+            return str(row["address"]) or None
+        return None
+
+    async def save_snapshot(self, league_id: str, seq: int, body: str) -> None:
+        writer = self._writers.get(league_id)
+        if not isinstance(writer, PostgresWriter):
+            return await super().save_snapshot(league_id, seq, body)
+        await writer.keep()
+        sql = schema.SAVE_SNAPSHOT_IN_TERM
+        await self.execute(sql, seq, body, league_id, writer.term)
+        return None
+
+    async def wait_for_turn(self, league_id: str) -> None:
+        """Return when no living program leads the league; depose one that is not heard of.
+
+        It waits as long as that takes, also for a PostgreSQL that is down.
+        """
+        is_warned = False
+        while True:
+            try:
+                await self._ensure_pool()
+                return await self._wait_in_session(league_id)
+            except (StoreError, *DB_ERRORS) as error:
+                if not is_warned:
+                    log.warning("%s; still standing by", describe_error(self.name, error))
+                is_warned = True
+                await asyncio.sleep(TURN_S)
+
+    async def _wait_in_session(self, league_id: str) -> None:
+        connection, key = await self._connect(CONNECT_S), make_lock_key(league_id)
+        try:
+            await connection.execute(f"SET lock_timeout = {int(1000 * TURN_S)}")
+            while True:
+                try:  # the lock comes at once when the leader ends, or is killed
+                    await connection.execute("SELECT pg_advisory_lock($1)", key)
+                except asyncpg.LockNotAvailableError:
+                    await connection.execute(schema.DEPOSE, key, league_id, LEASE_S)
+                else:
+                    await connection.execute("SELECT pg_advisory_unlock($1)", key)
+                    return
+        finally:
+            connection.terminate()
 
     async def execute(self, sql: str, *parameters: Any) -> list[Any]:
         pool = await self._ensure_pool()
         try:
             return await pool.fetch(number_parameters(sql), *parameters)
-        except _DB_ERRORS as error:
-            raise StoreError(_describe_error(self.name, error)) from error
+        except DB_ERRORS as error:
+            raise StoreError(describe_error(self.name, error)) from error
 
     async def _ensure_pool(self) -> "asyncpg.Pool[asyncpg.Record]":
         """Return the pool of readers, after making the tables or bringing them up to date."""
@@ -119,8 +148,8 @@ class PostgresStore(Store):
                         timeout=CONNECT_S,
                         server_settings=self._settings,
                     )
-                except _DB_ERRORS as error:
-                    raise StoreError(_describe_error(self.name, error)) from error
+                except DB_ERRORS as error:
+                    raise StoreError(describe_error(self.name, error)) from error
             return self._pool
 
     async def _migrate(self) -> None:
@@ -128,7 +157,7 @@ class PostgresStore(Store):
         try:
             async with connection.transaction():
                 # Two programs that open a new database must not both make the tables.
-                await connection.execute("SELECT pg_advisory_xact_lock($1)", _lock_key(""))
+                await connection.execute("SELECT pg_advisory_xact_lock($1)", make_lock_key(""))
                 table = await connection.fetchval(
                     "SELECT to_regclass('agent_league.store_version')"
                 )
@@ -153,124 +182,3 @@ class PostgresStore(Store):
             expected = "expected postgresql://user:password@host:port/database"
             # Without its cause: the text that cannot be read may be part of the password.
             raise StoreError(f"{self.name}: this address cannot be read; {expected}") from None
-
-
-class PostgresWriter(Writer):
-    """Writes to one league over the connection that holds the league's lock.
-
-    So once another writer has the lock, nothing that this one sent can still arrive.
-    """
-
-    def __init__(self, store: str, league_id: str, connect: Connect, patience_s: float) -> None:
-        super().__init__(store, league_id)
-        self._connect = connect
-        self._patience_s = patience_s
-        self._connection: Connection | None = None
-        self._last_kept = 0
-
-    async def start(self) -> None:
-        """Take the lock; raise `StoreError` if another session has it."""
-        try:
-            await self._retry(self._begin, OPENING_S)
-        except StoreError:
-            self._terminate()
-            raise
-
-    async def disconnect(self) -> None:
-        if self._connection is not None:
-            with suppress(*_DB_ERRORS):
-                await self._connection.close(timeout=CONNECT_S)
-        self._terminate()
-
-    async def commit(self, rows: Rows) -> None:
-        """Return when *rows* are kept, even if PostgreSQL goes away meanwhile and comes back."""
-        try:
-            await self._send(rows)
-        except _DB_ERRORS as error:
-            if not self._is_gone(error):
-                raise StoreError(_describe_error(self.store, error)) from error
-            log.warning("%s; waiting for it", _describe_error(self.store, error))
-            await self._retry(functools.partial(self._send_again, rows), self._patience_s)
-            log.warning("%s is back; the league goes on", self.store)
-        for row in rows.get(schema.INSERT_EVENT, ()):
-            self._last_kept = row[1]
-
-    async def _retry(self, attempt: Callable[[], Awaitable[None]], patience_s: float) -> None:
-        """Repeat *attempt* until it succeeds, or PostgreSQL has been down for *patience_s*."""
-        loop = asyncio.get_running_loop()
-        until, pause = loop.time() + patience_s, FIRST_PAUSE_S
-        while True:
-            try:
-                return await attempt()
-            except _LockHeldError:
-                if loop.time() >= until:
-                    raise
-            except _DB_ERRORS as error:
-                if not self._is_gone(error) or loop.time() >= until:
-                    raise StoreError(_describe_error(self.store, error)) from error
-            await asyncio.sleep(min(pause, until - loop.time()))
-            pause = min(2 * pause, LONGEST_PAUSE_S)
-
-    async def _attach(self) -> Connection:
-        """Connect and take the lock."""
-        self._terminate()
-        self._connection = connection = await self._connect()
-        key = _lock_key(self.league_id)
-        if not await connection.fetchval("SELECT pg_try_advisory_lock($1)", key):
-            holder = "another program"
-            for application, session, host in await connection.fetch(schema.SELECT_HOLDER, key):
-                holder = f"{application or holder} on {host or 'this machine'} (session {session})"
-            raise _LockHeldError(f"league {self.league_id} is being run by {holder}")
-        return connection
-
-    async def _begin(self) -> None:
-        connection = await self._attach()
-        self._last_kept = await connection.fetchval(schema.SELECT_LAST, self.league_id)
-
-    async def _send(self, rows: Rows) -> None:
-        if self._connection is None:
-            raise ConnectionError("not connected")
-        # One statement is a transaction by itself: two round trips fewer.
-        alone = len(rows) == 1
-        async with nullcontext() if alone else self._connection.transaction():
-            for sql, parameters in rows.items():
-                await self._connection.executemany(number_parameters(sql), parameters)
-
-    async def _send_again(self, rows: Rows) -> None:
-        """Send rows that may or may not have been kept when the connection was lost."""
-        connection = await self._attach()
-        rows_found = await connection.fetch(schema.SELECT_SINCE, self.league_id, self._last_kept)
-        found = {row[0]: row[1] for row in rows_found}
-        sent = {row[1]: row[-1] for row in rows.get(schema.INSERT_EVENT, ())}
-        # The stored log must end as before, or with the events just sent.
-        if self._last_kept and found.pop(self._last_kept, None) is None:
-            raise StoreError(f"{self.store} has lost event {self._last_kept}, which it had kept")
-        for seq, body in found.items():
-            if sent.get(seq) != body:
-                raise StoreError(f"{self.store}: another program has written event {seq}")
-        again = {schema.INSERT_EVENT: schema.INSERT_NEW_EVENT}
-        await self._send({again.get(sql, sql): parameters for sql, parameters in rows.items()})
-
-    def _is_gone(self, error: BaseException) -> bool:
-        """Whether *error* means that PostgreSQL is down and may come back."""
-        closed = self._connection is not None and self._connection.is_closed()
-        return isinstance(error, _CONNECTION_ERRORS) or (
-            closed and not isinstance(error, asyncpg.PostgresError)
-        )
-
-    def _terminate(self) -> None:
-        if self._connection is not None:
-            self._connection.terminate()
-            self._connection = None
-
-
-def _lock_key(league_id: str) -> int:
-    digest = hashlib.sha256(f"agent-league {league_id}".encode()).digest()
-    return int.from_bytes(digest[:8], "big", signed=True)
-
-
-def _describe_error(name: str, error: BaseException) -> str:
-    """Return what is wrong with the database, and what can be done about it."""
-    text = str(error) or type(error).__name__
-    reasons = [reason for kind, reason in _REASONS if isinstance(error, kind)]
-    return f"{name}: {reasons[0]} ({text})" if reasons else f"{name}: {text}"

@@ -48,6 +48,14 @@ STEPS: Final = (
         signing_key TEXT NOT NULL
     );
     """,
+    """
+    CREATE TABLE leaders (
+        league_id TEXT PRIMARY KEY,
+        term BIGINT NOT NULL,
+        address TEXT NOT NULL,
+        seen_at DOUBLE PRECISION NOT NULL
+    );
+    """,
 )
 VERSION: Final = len(STEPS)
 """The version of a store after all steps."""
@@ -114,6 +122,24 @@ VERSION_TABLE: Final = """
     );
     INSERT INTO store_version (version) VALUES (0);
 """
+ANNOUNCE_LEADER: Final = "UPDATE leaders SET address = ? WHERE league_id = ? AND term = ?"
+BEGIN_TERM: Final = """
+    INSERT INTO leaders (league_id, term, address, seen_at) VALUES ($1, 1, '', extract(epoch FROM clock_timestamp()))
+    ON CONFLICT (league_id) DO UPDATE
+    SET term = leaders.term + 1, address = '', seen_at = excluded.seen_at RETURNING term
+"""
+"""Every term has a number of its own, higher than all before."""
+RENEW_TERM: Final = """
+    UPDATE leaders SET seen_at = extract(epoch FROM clock_timestamp())
+    WHERE league_id = $1 AND term = $2 RETURNING term
+"""
+"""Selects nothing once another term has begun; until the transaction ends, none can begin."""
+SELECT_LEADER: Final = "SELECT term, address FROM leaders WHERE league_id = $1"
+SAVE_SNAPSHOT_IN_TERM: Final = (
+    "INSERT INTO snapshots (league_id, seq, body) "
+    "SELECT league_id, ?::bigint, ? FROM leaders WHERE league_id = ? AND term = ? FOR SHARE "
+    "ON CONFLICT (league_id) DO UPDATE SET seq = excluded.seq, body = excluded.body"
+)
 INSERT_NEW_EVENT: Final = f"{INSERT_EVENT} ON CONFLICT (league_id, seq) DO NOTHING"
 SELECT_LAST: Final = "SELECT COALESCE(MAX(seq), 0) FROM events WHERE league_id = $1"
 SELECT_SINCE: Final = "SELECT seq, body FROM events WHERE league_id = $1 AND seq >= $2 ORDER BY seq"
@@ -124,6 +150,17 @@ SELECT_HOLDER: Final = """
     AND (l.classid::bigint << 32 | l.objid::bigint) = $1
 """
 """The session that holds an advisory lock; pg_locks shows its 64-bit key in two halves."""
+DEPOSE: Final = """
+    SELECT pg_terminate_backend(l.pid) FROM pg_locks l JOIN pg_stat_activity a USING (pid)
+    WHERE l.locktype = 'advisory' AND l.granted AND l.objsubid = 1 AND a.datname = current_database()
+    AND (l.classid::bigint << 32 | l.objid::bigint) = $1
+    AND EXISTS (
+        SELECT FROM leaders
+        WHERE league_id = $2 AND seen_at < extract(epoch FROM clock_timestamp()) - $3::float8
+    )
+"""
+"""Ends the session of a leader that was not heard of for $3 seconds: its host is cut off, or it
+was stopped."""
 
 
 def find_steps(store: str, version: int) -> Sequence[str]:

@@ -49,6 +49,7 @@ class Store(ABC):
 
     def __init__(self) -> None:
         self._writers: dict[str, Writer] = {}
+        self._addresses: dict[str, str] = {}
 
     @property
     @abstractmethod
@@ -62,6 +63,18 @@ class Store(ABC):
     @abstractmethod
     async def start_writer(self, league_id: str) -> Writer:
         """Lock the league for writing; the error says who holds the lock."""
+
+    async def wait_for_turn(self, league_id: str) -> None:
+        """Return when no living program leads the league."""
+        raise StoreError(f"{self.name}: only a store in PostgreSQL can be shared by managers")
+
+    async def announce(self, league_id: str, address: str) -> None:
+        """Tell everybody who reads the store where the league's manager listens."""
+        self._addresses[league_id] = address
+
+    async def find_leader(self, league_id: str) -> str | None:
+        """Return where the manager listens that leads a league; None if that is not known."""
+        return self._addresses.get(league_id)
 
     async def close(self) -> None:
         """Write what is waiting, and release every league."""

@@ -2,7 +2,7 @@
 
 import asyncio
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from agent_league.store.codec import Rows, Statement, group_rows, make_statements
@@ -30,6 +30,8 @@ class Writer(ABC):
         self._waiting: list[_PendingWrite] = []
         self._draining: asyncio.Task[None] | None = None
         self._failure: StoreError | None = None
+        self.on_failure: Callable[[StoreError], None] = lambda error: None
+        """Called when a write fails, even if nobody awaits it."""
 
     @abstractmethod
     async def commit(self, rows: Rows) -> None:
@@ -52,7 +54,7 @@ class Writer(ABC):
         """Write *statements* in one transaction, with all that come in until it begins."""
         done = asyncio.get_running_loop().create_future()
         if self._failure is not None:
-            done.set_exception(StoreError(str(self._failure)))
+            done.set_exception(type(self._failure)(str(self._failure)))
             return done
         self._waiting.append(_PendingWrite(statements, done))
         if self._draining is None:
@@ -80,6 +82,8 @@ class Writer(ABC):
                 failure = error
             finally:  # even if this task is cancelled: nobody must wait for ever
                 self._failure = self._failure or failure
+                if failure is not None:
+                    self.on_failure(failure)
                 _resolve(batch if failure is None else [*batch, *self._waiting], failure)
         self._draining = None
 
@@ -91,4 +95,4 @@ def _resolve(batch: list[_PendingWrite], failure: StoreError | None) -> None:
         if failure is None:
             work.done.set_result(None)
         else:  # an error for each: every waiter adds its own traceback to the one it gets
-            work.done.set_exception(StoreError(str(failure)))
+            work.done.set_exception(type(failure)(str(failure)))
