@@ -69,6 +69,12 @@ JoinedLeague = Annotated[
     str | None, Parameter(help="The id of the league to join; by default any that is there.")
 ]
 
+New = Annotated[Switch, Parameter(help="Begin a new league, even if one of that id has not ended.")]
+Standby = Annotated[
+    Switch,
+    Parameter(help="Lead only while no other manager does: those of one PostgreSQL take turns."),
+]
+
 # Who may join
 JoinCode = Annotated[
     str | None,

@@ -64,7 +64,7 @@ def start(
     roster: flags.Students = None,
     networks: flags.Networks = None,
     cross_check: flags.CrossCheck = None,
-    new: flags.Switch = False,
+    new: flags.New = False,
     shared: flags.Shared = SHARED,
     store: flags.StoreAddress = None,
     durability: flags.Durability = "power",
@@ -76,13 +76,6 @@ def start(
 
     It begins when enough players have registered, or when you press Enter. A league of that id
     that has not ended goes on, unless you ask for a new one.
-
-    Parameters
-    ----------
-    new
-        Begin a new league, even if one of that id has not ended.
-    standby
-        Lead only while no other manager does: those that share a PostgreSQL take over in turn.
     """
     files, folder = ConfigFiles(shared), Folder(shared, store, durability)
     chosen: dict[str, Any] = {"strict": strict, "game": game, "cross_check": cross_check}
@@ -195,11 +188,11 @@ def manager(
     roster: flags.Students = None,
     networks: flags.Networks = None,
     cross_check: flags.CrossCheck = None,
-    new: flags.Switch = False,
+    new: flags.New = False,
     shared: flags.Shared = SHARED,
     store: flags.StoreAddress = None,
     durability: flags.Durability = "power",
-    standby: flags.Switch = False,
+    standby: flags.Standby = False,
     log_level: flags.LogLevel = "INFO",
     aliases: flags.Aliases = False,
     trace: flags.Trace = False,
@@ -212,10 +205,6 @@ def manager(
     ----------
     referees
         How many referees to wait for.
-    new
-        Begin a new league, even if one of that id has not ended.
-    standby
-        Lead only while no other manager does: those that share a PostgreSQL take over in turn.
     """
     files, folder = ConfigFiles(shared), Folder(shared, store, durability)
     chosen: dict[str, Any] = {"strict": strict, "game": game, "cross_check": cross_check}
