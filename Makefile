@@ -12,7 +12,7 @@ READY_NODE := $(NODE)/.ready
 NODE_TOOLS := node@22.23.3 @modelcontextprotocol/conformance@0.2.0-alpha.12 \
 	@modelcontextprotocol/inspector@2.12.0 @modelcontextprotocol/sdk@1.32.2 mcp-remote@0.15.1
 SOURCES := src tests scripts $(wildcard bench examples)
-HERE := -n 2 --dist loadgroup -q --ignore=tests/chaos --ignore=tests/strangers --ignore=tests/browser --ignore=tests/bars
+HERE := -n 2 --dist loadgroup -q --ignore=tests/chaos --ignore=tests/strangers --ignore=tests/browser --ignore=tests/bars --ignore=tests/deployment
 BENCH := PYTHONPATH=tests $(PY) -m bench
 UPGRADE ?=
 SEEDS ?= 100
@@ -31,7 +31,7 @@ MOVED := $(shell [ "$$(cat $(READY) 2>/dev/null)" = "$$(pwd -P)" ] || echo moved
 COMPILE := $(UV) pip compile --quiet --universal --generate-hashes \
 	--no-emit-index-url --no-header --no-annotate $(UPGRADE)
 
-.PHONY: help setup setup-dev play test test-processes coverage agents bars browser attack chaos conformance strangers strangers-mcp check fmt fmt-check lint type layers \
+.PHONY: help setup setup-dev play test test-processes coverage agents bars browser attack chaos conformance deployment strangers strangers-mcp check fmt fmt-check lint type layers \
 	golden docs docs-check bench bench-sweep bench-calls bench-gate bench-record bench-page wheel lock clean moved
 
 help:  ## show this list
@@ -71,6 +71,9 @@ attack: $(READY_DEV)  ## attack a league in every way of the threat list (SECURI
 	  tests/league/test_registering_again.py tests/league/test_token_lifetime.py tests/store/test_damage.py \
 	  tests/cli/test_escape_codes.py $(ARGS)
 
+deployment: $(READY_DEV)  ## back up, restore, upgrade; install without an index; serve behind a proxy; lint deploy/
+	@$(PY) -m pytest -q tests/deployment $(ARGS)
+
 strangers: $(READY_DEV)  ## play with third-party agents, tolerantly and strictly
 	@$(PY) -m pytest -n 2 -q --ignore-glob='*/test_mcp_*' tests/strangers $(ARGS)
 
@@ -98,7 +101,7 @@ layers: $(READY_DEV)  ## check that imports point down
 	@$(PY) -c 'from importlinter.cli import lint_imports_command; lint_imports_command()'
 
 golden: $(READY_DEV)  ## write the golden files that the code says now
-	@$(PY) -m pytest -n 2 -q --ignore=tests/strangers --ignore=tests/browser --ignore=tests/bars --update-golden $(ARGS)
+	@$(PY) -m pytest -n 2 -q --ignore=tests/strangers --ignore=tests/browser --ignore=tests/bars --ignore=tests/deployment --update-golden $(ARGS)
 
 docs: $(READY)  ## write the generated parts of the documentation
 	@$(PY) scripts/document_tables.py && $(PY) scripts/cli_page.py

@@ -44,6 +44,7 @@ _STORE_HINTS = (
     ("refuses the user", "the password may be in --store, in PGPASSWORD or in ~/.pgpass"),
     ("there is no such database", "createdb makes it"),
     ("holds no league", "league leagues shows which there are"),
+    ("already: nothing was restored", "choose another place with --shared or --store"),
     ("is being run by", "end that one first, or look at it with: league status"),
     ("was taken over", "nothing is lost: that manager goes on; --standby lets this one follow it"),
     ("only a store in PostgreSQL", "give --store postgresql://user@host/database"),
