@@ -1,5 +1,6 @@
 """The dashboard for Grafana asks only for what a manager tells."""
 
+import asyncio
 import json
 import re
 from collections import deque
@@ -17,7 +18,7 @@ DASHBOARD = Path(__file__).parents[2] / "docs" / "monitoring" / "grafana.json"
 def test_every_panel_shows_a_metric_that_there_is() -> None:
     season = Season(LeagueSettings(seed="7"))
     view = LeagueView(season, RememberedRecords(season))
-    told = LeagueMetrics(view, deque()).show().body.decode()
+    told = asyncio.run(LeagueMetrics(view, deque()).show()).body.decode()
     known = set(re.findall(r"^# TYPE (\w+)", told, re.MULTILINE))
     known |= {f"{name}_bucket" for name in known}
     panels = json.loads(DASHBOARD.read_text(encoding="utf-8"))["panels"]

@@ -1,6 +1,7 @@
 """A manager shows its league while it is played, and no move before its match is over."""
 
 import asyncio
+from pathlib import Path
 
 import msgspec
 from prometheus_client.parser import text_string_to_metric_families
@@ -8,6 +9,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from agent_league.http.client import HttpClient
 from agent_league.season.season import Stage
 from agent_league.store.events import MatchAssigned
+from agent_league.store.sqlite import SqliteStore
 from agent_league.vocabulary import Json
 from agent_league.web.live_site import LiveSite
 from end_to_end.http_league import HttpLeague
@@ -115,15 +117,18 @@ def test_no_move_is_shown_before_its_match_is_over() -> None:
     asyncio.run(main())
 
 
-def test_a_monitoring_system_reads_the_numbers_of_the_league() -> None:
+def test_a_monitoring_system_reads_the_numbers_of_the_league(tmp_path: Path) -> None:
     async def main() -> None:
-        async with HttpLeague(awaited_players=3) as league:
-            show_live(league)
+        league, store = HttpLeague(awaited_players=3), SqliteStore(tmp_path / "league.db")
+        league.store = store
+        async with league:
+            await show_live(league).open(store)
             await league.add_referee()
             for name in ("Ada", "Bob {x}", "Cem"):
                 await add_player(league, name)
             await league.play()
             page = await sent(league.url.removesuffix("/mcp") + "/metrics", b"", {}, "GET")
+            await store.close()
         samples = {
             (one.name, *sorted(one.labels.values())): one.value
             for family in text_string_to_metric_families(page.frame.decode())
@@ -134,6 +139,9 @@ def test_a_monitoring_system_reads_the_numbers_of_the_league() -> None:
         assert samples["league_agents", "player", "shutdown"] == 3
         assert samples["league_match_duration_seconds_count",] == 3
         assert samples["league_round",] == 3
+        for message in ("GAME_INVITATION", "CHOOSE_PARITY_CALL", "GAME_OVER"):
+            assert samples["league_rpc_duration_seconds_count", message] == 6
+        assert samples["league_unmeasured_matches_total",] == 0
         assert b"Bob" not in page.frame
 
     asyncio.run(main())

@@ -8,6 +8,7 @@ from pathlib import Path
 from urllib.parse import unquote
 from xml.etree import ElementTree as ET
 
+import pyarrow.parquet
 import pytest
 
 from cli.league_command import league
@@ -62,6 +63,28 @@ def test_the_data_hold_every_match_and_no_formula(report: Path) -> None:
     assert names == {f"'{one}" if one.startswith("=") else one for one in HOSTILE}
     table = json.loads((report / "data" / "standings.json").read_text(encoding="utf-8"))
     assert {row["name"] for row in table} == set(HOSTILE)
+
+
+def test_the_data_hold_every_message(report: Path) -> None:
+    lines = (report / "data" / "messages.jsonl").read_text(encoding="utf-8").splitlines()
+    messages = [json.loads(line) for line in lines]
+    assert {one["match_id"] for one in messages} == {f"R{r}M{m}" for r in (1, 2, 3) for m in (1, 2)}
+    calls = [one for one in messages if one["type"] == "CHOOSE_PARITY_RESPONSE"]
+    assert len(calls) == 12
+    assert all(one["took_ms"] >= 0 for one in calls)
+
+
+def test_the_data_are_parquet_too_if_that_is_asked_for(report: Path) -> None:
+    done = league("report", "--out", "frames", "--parquet", cwd=report.parent)
+    assert done.returncode == 0, done.stderr
+    for name in ("standings", "matches", "events", "messages"):
+        table = pyarrow.parquet.read_table(report.parent / "frames" / "data" / f"{name}.parquet")
+        plain = (report.parent / "frames" / "data").glob(f"{name}.json*")
+        text = next(iter(plain)).read_text(encoding="utf-8")
+        rows = json.loads(text) if text.startswith("[") else text.splitlines()
+        assert table.num_rows == len(rows) > 0
+    matches = pyarrow.parquet.read_table(report.parent / "frames" / "data" / "matches.parquet")
+    assert set(matches["drawn_number"].to_pylist()) <= set(range(1, 11))
 
 
 def test_no_secret_is_in_a_report(report: Path) -> None:

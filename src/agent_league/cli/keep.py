@@ -27,19 +27,25 @@ def report(
     out: Annotated[Path, Parameter(help="The folder to write.")] = Path("report"),
     open: flags.Open = False,  # noqa: A002 - the flag's name
     aliases: flags.Aliases = False,
+    parquet: flags.Switch = False,
     shared: flags.Shared = SHARED,
     store: flags.KeptStore = None,
 ) -> None:
     """Write the pages of a league as files that open from a disk, with its data and a poster.
 
     index.html is the first page; data/ holds the table and all matches as CSV and JSON, and every
-    event; poster.svg is the final table to share.
+    event and message as lines of JSON; poster.svg is the final table to share.
+
+    Parameters
+    ----------
+    parquet
+        Write the data as Parquet too, for data frames; this takes the extra parquet.
     """
     folder, row = find_stored(league, Folder(shared, store))
     if out.exists() and not out.is_dir():
         raise UsageError(f"{out} is a file, and a report is a folder", "give another --out")
     try:
-        files = run(_write_report(folder, row, out, aliases=aliases))
+        files = run(_write_report(folder, row, out, aliases=aliases, parquet=parquet))
     except OSError as error:
         raise UsageError(f"{out} cannot be written: {error.strerror}") from error
     print(f"Wrote {files} files: {out / 'index.html'}", file=sys.stderr)
@@ -47,7 +53,9 @@ def report(
         webbrowser.open((out / "index.html").resolve().as_uri())
 
 
-async def _write_report(folder: Folder, row: LeagueRow, out: Path, *, aliases: bool) -> int:
+async def _write_report(
+    folder: Folder, row: LeagueRow, out: Path, *, aliases: bool, parquet: bool
+) -> int:
     """Write the report of a league, and return how many files it has."""
     season = Season(LeagueSettings.read(row.settings))
     async with folder.read_store() as store:
@@ -57,6 +65,6 @@ async def _write_report(folder: Folder, row: LeagueRow, out: Path, *, aliases: b
         view = LeagueView(season, records, aliases=aliases)
         for stored in events:
             view.note(stored.seq, stored.event)
-        report = Report(view, records, out)
+        report = Report(view, records, out, parquet=parquet)
         await report.write()
     return report.files

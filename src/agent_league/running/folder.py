@@ -1,6 +1,7 @@
 """The folder in which leagues are kept: their store, their specs, and the files of their agents."""
 
 import re
+import shutil
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
@@ -63,6 +64,12 @@ class Folder:
     @property
     def logs(self) -> Path | None:
         return None if self.is_in_memory else self.shared / "logs"
+
+    def measure_room(self) -> int | None:
+        """Return how many bytes are free where the league is kept; None if that is not on a disk here."""
+        if self.is_in_memory or not self.shared.exists():
+            return None
+        return shutil.disk_usage(self.shared).free
 
     def get_state_folder(self, league_id: str) -> Path | None:
         """Return where the agents of a league keep their identities."""

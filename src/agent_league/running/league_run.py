@@ -27,6 +27,7 @@ from agent_league.running.specs import AgentSpec, LeagueLink, LeagueSpec
 from agent_league.season.season import Season
 from agent_league.store import Event, EventLog
 from agent_league.store.events import FarewellSaid, SeasonEnded, SeasonStarted
+from agent_league.vocabulary import Json
 from agent_league.web.live_site import LiveSite
 
 _LOGGED_EVENTS: Mapping[type[Event], str] = {
@@ -128,10 +129,15 @@ class LeagueRun:
         networks = choose_networks(spec.host, spec.networks)
         self.manager.endpoint_gate = EndpointGate(networks, self.url)
         GuestDesk(self.manager, self.url)
-        events, measure = self.manager.events, self.manager.measure
-        self.live_site = LiveSite(self.season, events, measure, aliases=spec.aliases)
+        self.live_site = LiveSite(
+            self.season, self.manager.events, self._measure, aliases=spec.aliases
+        )
         self.manager.spectators = self.live_site
         self._started_at = self._ended_at = time.monotonic()
+
+    def _measure(self) -> dict[str, Json]:
+        """Return what only the process that runs the league knows of it."""
+        return {**self.manager.measure(), "free": self.folder.measure_room()}
 
     @property
     def season(self) -> Season:

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from math import exp, log, sqrt
+from types import MappingProxyType
 from typing import NamedTuple
 
 from agent_league.extras import import_extra
@@ -43,6 +44,17 @@ class Ratings(NamedTuple):
     """How likely draws are: 0 is never, 1 is one match in three of equals."""
     uncertain: Sequence[tuple[str, str]] = ()
     """The neighbours whose order may be chance."""
+    spread: Mapping[str, Mapping[str, float]] = MappingProxyType({})
+    """The variance of each rating, and what two of them have in common; if it was computed."""
+
+    def compare(self, one: str, other: str) -> tuple[float, float | None]:
+        """Return by how much *one* is stronger, and how far the truth may be from that."""
+        values = {row.player: row.value for row in self.rows}
+        gap, spread = values[one] - values[other], self.spread
+        if one not in spread:
+            return gap, None
+        variance = spread[one][one] + spread[other][other] - 2 * spread[one][other]
+        return gap, CONFIDENCE * sqrt(variance)
 
 
 def rate_players(players: Iterable[str], results: Iterable[Played]) -> Ratings:
@@ -56,16 +68,20 @@ def rate_players(players: Iterable[str], results: Iterable[Played]) -> Ratings:
     order = sorted(range(len(names)), key=lambda number: -values[number])
     if len(names) > MOST_WITH_INTERVALS:
         return Ratings([Rating(names[n], values[n]) for n in order], draws)
-    spread = _invert(_compute_information(counts, strengths, draws))
-    reach = [SCALE * CONFIDENCE * sqrt(spread[n][n]) for n in range(len(names))]
-    rows = [Rating(names[n], values[n], reach[n]) for n in order]
-    uncertain = [
-        (names[one], names[other])
-        for one, other in pairwise(order)
-        if abs(logs[one] - logs[other])
-        < CONFIDENCE * sqrt(spread[one][one] + spread[other][other] - 2 * spread[one][other])
-    ]
-    return Ratings(rows, draws, uncertain)
+    table = _invert(_compute_information(counts, strengths, draws))
+    spread = {
+        name: {other: SCALE**2 * cell for other, cell in zip(names, row, strict=True)}
+        for name, row in zip(names, table, strict=True)
+    }
+    reach = [CONFIDENCE * sqrt(spread[name][name]) for name in names]
+    found = Ratings([Rating(names[n], values[n], reach[n]) for n in order], draws, (), spread)
+    pairs = [(one.player, other.player) for one, other in pairwise(found.rows)]
+    return found._replace(uncertain=[pair for pair in pairs if _may_be_chance(found, *pair)])
+
+
+def _may_be_chance(found: Ratings, one: str, other: str) -> bool:
+    gap, reach = found.compare(one, other)
+    return reach is not None and abs(gap) < reach
 
 
 class _Counts:
@@ -101,6 +117,7 @@ def _fit(counts: _Counts) -> tuple[list[float], float]:
             sums[j] += met * _weigh(other, one, draws)
             drawn += met * _share_draws(one, other, draws)
         new = [score / total for score, total in zip(counts.scores, sums, strict=True)]
+        new = _level(new, draws)
         change = max((abs(log(a / b)) for a, b in zip(new, strengths, strict=True)), default=0.0)
         draws_now = counts.draws / drawn if drawn else draws
         change = max(change, abs(draws_now - draws))
@@ -108,6 +125,23 @@ def _fit(counts: _Counts) -> tuple[list[float], float]:
         if change < CLOSE:
             break
     return strengths, draws
+
+
+def _level(strengths: Sequence[float], draws: float) -> list[float]:
+    """Return *strengths*, all changed by the same factor so that they suit the made-up matches.
+
+    The real matches say nothing of that factor, so the iteration alone takes long to find it.
+    """
+    missing = sum(0.5 - _expect_score(one, 1.0, draws) for one in strengths)
+    slope = sum(_measure_spread(one, 1.0, draws) for one in strengths)
+    factor = exp(missing / slope) if slope else 1.0
+    return [one * factor for one in strengths]
+
+
+def _expect_score(one: float, other: float, draws: float) -> float:
+    """Return what *one* may expect of a match: 1 for a win, a half for a draw."""
+    both = draws * sqrt(one * other)
+    return (one + both / 2) / (one + other + both)
 
 
 def _weigh(mine: float, theirs: float, draws: float) -> float:

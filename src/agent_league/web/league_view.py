@@ -12,8 +12,11 @@ from agent_league.season.endings import VOIDED
 from agent_league.season.season import Season, Stage
 from agent_league.store import events
 from agent_league.store.events import Event, ScheduledMatch
+from agent_league.tournament.pairing import Played
 from agent_league.tournament.standings import Table
+from agent_league.vocabulary import PlayerId
 from agent_league.web.aliases import make_aliases
+from agent_league.web.rating_book import RatingBook
 from agent_league.web.records import Records
 
 Data: TypeAlias = dict[str, Any]
@@ -66,6 +69,7 @@ class LeagueView:
         self.follows_store = False
         """Whether another process may be running the league, and adds to its store."""
         self._ranks = RankBook(season)
+        self.ratings = RatingBook(season, lambda: list_played(season))
         self._waiting: asyncio.Event | None = None
         """Set at the next event, if anybody waits for one."""
 
@@ -161,6 +165,23 @@ def list_forms(season: Season) -> Mapping[str, str]:
         for player in (line.match.first, line.match.second):
             forms[player] += line.mark_for(player).replace("V", "")
     return {player: marks[-FORM_LENGTH:] for player, marks in forms.items()}
+
+
+def list_played(season: Season) -> list[Played]:
+    """Return the matches that count: who forfeits loses, and where both do nothing was played."""
+    counted = (
+        line
+        for line in list_matches(season)
+        if line.status == "DRAW" or (line.status != VOIDED and line.winner is not None)
+    )
+    return [
+        Played(
+            PlayerId(line.match.first),
+            PlayerId(line.match.second),
+            PlayerId(line.winner) if line.winner else None,
+        )
+        for line in counted
+    ]
 
 
 def count_all_matches(season: Season) -> int:

@@ -15,7 +15,7 @@ from agent_league.web.league_view import LATEST, Data, LeagueView
 from agent_league.web.records import Records, RememberedRecords, StoredRecords
 
 if TYPE_CHECKING:  # templates and metrics are loaded when somebody looks
-    from agent_league.web.metrics import LeagueMetrics
+    from agent_league.web.metrics import Ended, LeagueMetrics
     from agent_league.web.site import LeagueSite
 
 UNCOUNTED = 10_000
@@ -43,8 +43,8 @@ class LiveSite:
         self._view = LeagueView(season, self._remembered, aliases=aliases)
         self._view.find_gauges = find_gauges
         self._log = log
-        self._ended: deque[tuple[str, str]] = deque(maxlen=UNCOUNTED)
-        """When each match was ordered and when it ended, until the metrics count it."""
+        self._ended: deque[Ended] = deque(maxlen=UNCOUNTED)
+        """The matches that the metrics have not counted yet."""
         log.listen(self._note, needs_all_events=False)
 
     def _note(self, event: Event) -> None:
@@ -55,7 +55,7 @@ class LiveSite:
         if isinstance(event, MatchEnded):
             assigned = view.season.assignments.get(event.match_id)
             if assigned is not None:
-                self._ended.append((assigned.at, event.at))
+                self._ended.append((event.match_id, assigned.at, event.at))
 
     @cached_property
     def _site(self) -> "LeagueSite":

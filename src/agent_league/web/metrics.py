@@ -5,6 +5,7 @@ Labels hold ids and words of ours, never names that others chose.
 
 from collections import Counter, deque
 from collections.abc import Iterator
+from typing import TypeAlias
 
 from prometheus_client import CollectorRegistry, Metric, generate_latest
 from prometheus_client.core import (
@@ -17,23 +18,32 @@ from prometheus_client.exposition import CONTENT_TYPE_LATEST
 from agent_league.http.exchange import Answer
 from agent_league.protocol import Role
 from agent_league.protocol.fields import parse_time
+from agent_league.web.call_times import CallTimes, Histogram
 from agent_league.web.league_view import LeagueView, count_all_matches
 
-BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
-"""The upper ends of the durations that are counted, in seconds."""
+Ended: TypeAlias = tuple[str, str, str]
+"""A match that has ended: its id, when it was ordered, and when it ended."""
 
 
 class LeagueMetrics:
     """The numbers of one league that is run here."""
 
-    def __init__(self, view: LeagueView, ended: deque[tuple[str, str]]) -> None:
+    def __init__(self, view: LeagueView, ended: deque[Ended]) -> None:
         self._view, self._ended = view, ended
-        self._buckets = [0] * (len(BUCKETS) + 1)
-        self._seconds = 0.0
+        self._matches = Histogram()
+        self._calls = CallTimes(view.season.settings.patience)
         self._registry = CollectorRegistry(auto_describe=False)
         self._registry.register(self)
 
-    def show(self) -> Answer:
+    async def show(self) -> Answer:
+        """Measure the matches that have ended since the last time, and tell all numbers."""
+        ended, ids = list(self._ended), []
+        self._ended.clear()
+        for match_id, ordered_at, ended_at in ended:
+            took = (parse_time(ended_at) - parse_time(ordered_at)).total_seconds()
+            self._matches.add(took)
+            ids.append(match_id)
+        await self._calls.measure(self._view.records, ids)
         return Answer(200, generate_latest(self._registry), CONTENT_TYPE_LATEST)
 
     def collect(self) -> Iterator[Metric]:
@@ -48,7 +58,7 @@ class LeagueMetrics:
         yield self._count_agents()
         yield self._count_technical_losses()
         yield self._count_violations()
-        yield self._measure_durations()
+        yield from self._list_durations()
         gauges = self._view.find_gauges() if self._view.find_gauges else {}
         for name, text, value in (
             ("league_round", "The round that is played", season.round_id),
@@ -61,8 +71,10 @@ class LeagueMetrics:
             ),
             ("league_events", "Events that have happened", self._view.seq),
             ("league_paused", "1 while no further match begins", int(season.paused)),
+            ("league_disk_free_bytes", "Room left where the league is kept", gauges.get("free")),
         ):
-            yield GaugeMetricFamily(name, text, value=value)
+            if value is not None:
+                yield GaugeMetricFamily(name, text, value=value)
 
     def _count_agents(self) -> Metric:
         agents = GaugeMetricFamily(
@@ -91,20 +103,29 @@ class LeagueMetrics:
             broken.add_metric([agent, rule], times)
         return broken
 
-    def _measure_durations(self) -> Metric:
-        """Count what has ended since the last time, and return the durations of all."""
-        while self._ended:
-            began, ended = self._ended.popleft()
-            took = (parse_time(ended) - parse_time(began)).total_seconds()
-            self._buckets[sum(took > edge for edge in BUCKETS)] += 1
-            self._seconds += took
-        total, pairs = 0, []
-        for edge, count in zip((*map(str, BUCKETS), "+Inf"), self._buckets, strict=True):
-            total += count
-            pairs.append((edge, total))
-        return HistogramMetricFamily(
+    def _list_durations(self) -> Iterator[Metric]:
+        yield HistogramMetricFamily(
             "league_match_duration_seconds",
             "From the order of a match to its result",
-            buckets=pairs,
-            sum_value=self._seconds,
+            buckets=self._matches.list_buckets(),
+            sum_value=self._matches.seconds,
+        )
+        calls = HistogramMetricFamily(
+            "league_rpc_duration_seconds",
+            "From a call of a referee to the answer of a player",
+            labels=["message"],
+        )
+        for kind, times in sorted(self._calls.by_kind.items()):
+            calls.add_metric([kind], times.list_buckets(), times.seconds)
+        yield calls
+        errors = CounterMetricFamily(
+            "league_rpc_errors", "Calls without a usable answer", labels=["message"]
+        )
+        for kind, times_failed in sorted(self._calls.failures.items()):
+            errors.add_metric([kind], times_failed)
+        yield errors
+        yield CounterMetricFamily(
+            "league_unmeasured_matches",
+            "Matches whose calls were not measured, because too many ended at once",
+            value=self._calls.left_out,
         )

@@ -33,7 +33,12 @@ def make_environment() -> Environment:
         auto_reload=False,
         cache_size=-1,
     )
-    environment.filters |= {"name": show_name, "ms": show_milliseconds, "clock": show_clock}
+    environment.filters |= {
+        "name": show_name,
+        "ms": show_milliseconds,
+        "clock": show_clock,
+        "size": show_size,
+    }
     environment.globals |= {
         "draw_lines": draw_lines,
         "draw_record": draw_record,
@@ -82,6 +87,15 @@ def show_milliseconds(value: float | None) -> str:
     if value < 10:  # noqa: PLR2004 - here a tenth still matters
         return f"{value:.1f} ms"
     return f"{value:.0f} ms" if value < 1000 else f"{value / 1000:.3g} s"  # noqa: PLR2004 - a second
+
+
+def show_size(bytes_: float) -> str:
+    """Return how much room that is, in the unit that suits it."""
+    for unit in ("bytes", "kB", "MB", "GB"):
+        if bytes_ < 1000:  # noqa: PLR2004 - of each unit
+            return f"{bytes_:.3g} {unit}"
+        bytes_ /= 1000
+    return f"{bytes_:.3g} TB"
 
 
 def show_clock(at: str | None) -> Markup:

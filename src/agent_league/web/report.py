@@ -1,16 +1,10 @@
 """A league as files that open from a disk: the same pages, its data, and a poster."""
 
-import csv
-import io
 from collections import defaultdict
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any
 
-import msgspec
-
-from agent_league.printable import format_cell
 from agent_league.protocol import Role
 from agent_league.season.match_rows import MATCH_COLUMNS, make_match_row
 from agent_league.store.events import Event, MatchEnded
@@ -25,9 +19,16 @@ from agent_league.web.pages.schedule import ROUNDS_AT_ONCE
 from agent_league.web.records import Entry, Records
 from agent_league.web.rendering import STATIC, render
 from agent_league.web.site import make_context
+from agent_league.web.tables import Tables
 
 BATCH = 250
 """How many matches are read at once."""
+MESSAGE_KEYS = (
+    *("number", "at", "sender", "receiver", "kind", "type"),
+    *("took_ms", "limit_ms", "attempt", "content"),
+)
+MESSAGE_COLUMNS = ("match_id", *MESSAGE_KEYS[:-1])
+EVENT_COLUMNS = ("seq", "at", "event", "match_id", "agent_id")
 STANDING_COLUMNS = ("rank", "id", "name", "played", "wins", "draws", "losses", "points", "form")
 
 
@@ -55,8 +56,13 @@ class ReportRecords:
 class Report:
     """Writes the pages of one league, which *view* shows, into a folder."""
 
-    def __init__(self, view: LeagueView, records: ReportRecords, out: Path) -> None:
+    def __init__(
+        self, view: LeagueView, records: ReportRecords, out: Path, *, parquet: bool = False
+    ) -> None:
         self._view, self._records, self._out = view, records, out
+        self._tables = Tables(self._write, parquet=parquet)
+        self._messages: list[Data] = []
+        """All messages of all matches, for the data."""
         self._times: dict[str, list[float]] = defaultdict(list)
         """How long the answers of each player took."""
         self.files = 0
@@ -80,6 +86,8 @@ class Report:
                 known = await self._records.read_events([match_id])
                 data = describe_match(self._view, line, known, transcripts.get(match_id, ()))
                 for message in data["messages"]:
+                    self._messages.append({key: message[key] for key in MESSAGE_KEYS})
+                    self._messages[-1]["match_id"] = match_id
                     if message["took_ms"] is not None and message["kind"] == "message":
                         self._times[message["sender"]].append(message["took_ms"])
                 self._write_page(page, f"/matches/{match_id}", data)
@@ -142,11 +150,12 @@ class Report:
         ]
         names = view.names()
         matches = [make_match_row(season, ended, names) for ended in results]
-        self._write_table("standings", STANDING_COLUMNS, standings)
-        self._write_table("matches", MATCH_COLUMNS, matches)
-        events = ({"seq": one.seq, **view.publish(one.event)} for one in self._records.events)
-        lines = b"\n".join(map(msgspec.json.encode, events))
-        self._write("data/events.jsonl", lines + b"\n")
+        tables = self._tables
+        tables.write_table("standings", STANDING_COLUMNS, standings)
+        tables.write_table("matches", MATCH_COLUMNS, matches)
+        events = [{"seq": one.seq, **view.publish(one.event)} for one in self._records.events]
+        tables.write_lines("events", EVENT_COLUMNS, events)
+        tables.write_lines("messages", MESSAGE_COLUMNS, self._messages)
         facts = {
             "league_id": season.settings.league_id,
             "game_type": season.settings.game_type,
@@ -155,17 +164,6 @@ class Report:
             "date": results[-1].at[:10] if results else "not played yet",
         }
         self._write("poster.svg", draw_poster(facts, standings).encode())
-
-    def _write_table(
-        self, name: str, columns: Sequence[str], rows: Iterable[Mapping[str, Any]]
-    ) -> None:
-        kept = [{key: row[key] for key in columns} for row in rows]
-        text = io.StringIO()
-        writer = csv.DictWriter(text, columns, lineterminator="\r\n")
-        writer.writeheader()
-        writer.writerows({key: format_cell(value) for key, value in row.items()} for row in kept)
-        self._write(f"data/{name}.csv", text.getvalue().encode())
-        self._write(f"data/{name}.json", msgspec.json.format(msgspec.json.encode(kept)))
 
     def _write(self, name: str, content: bytes) -> None:
         (self._out / name).write_bytes(content)

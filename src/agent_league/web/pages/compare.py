@@ -1,13 +1,17 @@
-"""Two agents side by side: results, points by round, and how sure the difference is."""
+"""Two agents side by side: results, ratings, points by round, and how sure the difference is."""
 
 from collections.abc import Sequence
 from statistics import NormalDist, fmean, variance
 
 from agent_league.protocol import Role
+from agent_league.tournament.ratings import CONFIDENCE, Ratings
 from agent_league.tournament.standings import Scoring
 from agent_league.web.league_view import Data, LeagueView, MatchLine, list_matches
 from agent_league.web.page import Arguments, Page
 from agent_league.web.pages.live import list_standings
+
+FEW = 10
+"""Of fewer matches no interval is shown: their spread says nothing yet."""
 
 
 async def load(view: LeagueView, arguments: Arguments) -> Data:
@@ -26,14 +30,20 @@ async def load(view: LeagueView, arguments: Arguments) -> Data:
     lines = list(list_matches(season))
     rows = {row["id"]: row for row in list_standings(view)}
     sides = [_describe_side(view, rows[one], lines) for one in (first, second)]
+    found = await view.ratings.read()
+    for side in sides:
+        side["rating"], side["rating_reach"] = _find_rating(found, side["id"])
+    gap, reach = found.compare(first, second)
     return base | {
         "sides": sides,
+        "gap": gap,
+        "gap_reach": reach,
         "between": [
             {"match_id": one.match.match_id, "a": one.mark_for(first), "b": one.mark_for(second)}
             for one in lines
             if one.has(first) and one.has(second) and one.status != "SCHEDULED"
         ],
-        "certainty": find_certainty(sides[0]["each"], sides[1]["each"]),
+        "certainty": find_certainty(gap, reach),
     }
 
 
@@ -73,21 +83,19 @@ def _sum_by_round(view: LeagueView, player: str, own: Sequence[MatchLine]) -> li
 
 def find_interval(points: Sequence[float]) -> tuple[float, float] | None:
     """Return the interval in which the true mean lies with 95 % confidence; None for too few."""
-    if len(points) < 2:  # noqa: PLR2004 - one value has no spread
+    if len(points) < FEW:
         return None
-    half = 1.96 * (variance(points) / len(points)) ** 0.5
+    half = CONFIDENCE * (variance(points) / len(points)) ** 0.5
     return fmean(points) - half, fmean(points) + half
 
 
-def find_certainty(first: Sequence[float], second: Sequence[float]) -> float | None:
-    """Return how probable it is that the first earns more points a match than the second."""
-    if min(len(first), len(second)) < 2:  # noqa: PLR2004 - one value has no spread
-        return None
-    spread = (variance(first) / len(first) + variance(second) / len(second)) ** 0.5
-    gap = fmean(first) - fmean(second)
-    if not spread:
-        return 0.5 if not gap else float(gap > 0)
-    return NormalDist().cdf(gap / spread)
+def find_certainty(gap: float, reach: float | None) -> float | None:
+    """Return how probable it is that the first is the stronger, by the gap of their ratings."""
+    return NormalDist().cdf(CONFIDENCE * gap / reach) if reach else None
+
+
+def _find_rating(found: Ratings, player: str) -> tuple[float, float | None]:
+    return next((row.value, row.reach) for row in found.rows if row.player == player)
 
 
 page = Page("/compare", "compare.html", "Compare", load, menu=(6, "Compare"))

@@ -1,12 +1,13 @@
 """Who answers, how fast, and how far behind the league is."""
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from agent_league.protocol import Role
 from agent_league.protocol.fields import parse_time
 from agent_league.season.roster import Entry, Lifecycle
 from agent_league.store.events import MatchEnded
+from agent_league.web.clocks import OUT_OF_STEP_S, compare_clocks, compare_referees
 from agent_league.web.exchanges import Exchange, read_exchanges
 from agent_league.web.league_view import Data, LeagueView, list_matches
 from agent_league.web.page import Arguments, Page
@@ -49,6 +50,10 @@ def describe_health(
     unanswered = gauges.get("unanswered", {})
     last_seen = {player: ended.at for ended in results.values() for player in ended.players}
     last_seen |= {ended.referee_id: ended.at for ended in results.values()}
+    clocks = {
+        **compare_clocks(list(exchanges.values())),
+        **compare_referees(transcripts, season.assignments, results),
+    }
     every_time = sorted(time for one in times.values() for time in one)
     lags = sorted(_list_lags(results, transcripts))
     return {
@@ -61,8 +66,10 @@ def describe_health(
                 failures[f"{entry.role}:{entry.agent_id}"],
                 last_seen.get(entry.agent_id),
             )
-            for entry in season.roster.of(Role.REFEREE, Role.PLAYER)
+            | describe_clock(clocks.get(f"{entry.role}:{entry.agent_id}"))
+            for entry in sort_entries(season.roster.of(Role.REFEREE, Role.PLAYER))
         ],
+        "free_bytes": gauges.get("free"),
         "waiting_matches": gauges.get("waiting_matches"),
         "is_live": view.is_live,
         "measured": len(transcripts),
@@ -70,6 +77,21 @@ def describe_health(
         "lag": summarise_times(lags),
         "timeouts": sum(failures.values()),
         "goals": _judge_goals(every_time, lags, sum(failures.values())),
+    }
+
+
+def sort_entries(entries: Iterable[Entry]) -> list[Entry]:
+    """Return agents in the order of their ids: referees first, P2 before P10."""
+    return sorted(
+        entries, key=lambda one: (one.role is Role.PLAYER, len(one.agent_id), one.agent_id)
+    )
+
+
+def describe_clock(offset: float | None) -> Data:
+    """Return how far a clock is ahead, in seconds, and whether that is too much."""
+    return {
+        "clock_s": None if offset is None else round(offset, 1),
+        "is_in_step": offset is None or abs(offset) < OUT_OF_STEP_S,
     }
 
 
