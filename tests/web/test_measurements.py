@@ -79,7 +79,7 @@ def test_the_clock_of_a_referee_is_compared_with_that_of_the_league() -> None:
     at = "2026-01-15T10:30:0{}.000Z"
     assigned = MatchAssigned(at=at.format(4), match_id="R1M1", referee_id="REF01", ticket_hash="x")
     ended = MatchEnded(
-        at=at.format(5), match_id="R1M1", round_id=1, referee_id="REF01", players=("P01", "P02"),
+        at=at.format(5), match_id="R1M1", round_id=1, referee_id="REF01", players=["P01", "P02"],
         winner=None, status="DRAW", termination="completed", technical_losses=[], details={},
     )  # fmt: skip
     found = compare_referees({"R1M1": talk("-")}, {"R1M1": assigned}, {"R1M1": ended})

@@ -8,9 +8,9 @@ from pathlib import Path
 from urllib.parse import unquote
 from xml.etree import ElementTree as ET
 
-import pyarrow.parquet
 import pytest
 
+from agent_league.extras import import_extra
 from cli.league_command import league
 from web.played import HOSTILE, play_league
 
@@ -75,15 +75,16 @@ def test_the_data_hold_every_message(report: Path) -> None:
 
 
 def test_the_data_are_parquet_too_if_that_is_asked_for(report: Path) -> None:
+    parquet = import_extra("pyarrow.parquet", "parquet")
     done = league("report", "--out", "frames", "--parquet", cwd=report.parent)
     assert done.returncode == 0, done.stderr
     for name in ("standings", "matches", "events", "messages"):
-        table = pyarrow.parquet.read_table(report.parent / "frames" / "data" / f"{name}.parquet")
+        table = parquet.read_table(report.parent / "frames" / "data" / f"{name}.parquet")
         plain = (report.parent / "frames" / "data").glob(f"{name}.json*")
         text = next(iter(plain)).read_text(encoding="utf-8")
         rows = json.loads(text) if text.startswith("[") else text.splitlines()
         assert table.num_rows == len(rows) > 0
-    matches = pyarrow.parquet.read_table(report.parent / "frames" / "data" / "matches.parquet")
+    matches = parquet.read_table(report.parent / "frames" / "data" / "matches.parquet")
     assert set(matches["drawn_number"].to_pylist()) <= set(range(1, 11))
 
 

@@ -3,6 +3,7 @@
 A flag that only one command has is described in the docstring of that command.
 """
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -203,3 +204,16 @@ Aliases = Annotated[
     Switch, Parameter(help="Show other names instead of those of the players, for a class.")
 ]
 Json = Annotated[Switch, Parameter(help="Print one JSON document.")]
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class Seen:
+    """What others learn of a league that is run; each field is a flag."""
+
+    log_level: LogLevel = "INFO"
+    aliases: Aliases = False
+    trace: Trace = False
+
+
+SEEN = Seen()

@@ -63,10 +63,8 @@ def play(
     store: flags.StoreAddress = None,
     durability: flags.Durability | None = None,
     resume: flags.Switch = False,
-    log_level: flags.LogLevel = "INFO",
     open: flags.Open = False,  # noqa: A002 - the flag's name
-    aliases: flags.Aliases = False,
-    trace: flags.Trace = False,
+    seen: flags.Seen = flags.SEEN,
 ) -> None:
     """Play a whole league on this machine: each agent is a server with a port of its own.
 
@@ -98,8 +96,7 @@ def play(
     spec = files.make_spec(base, Lineup(players, referees, strategy, port_base, guests))
     settings = replace(spec.settings, league_id=folder.find_free_id(base.league_id, rows))
     _print_earlier(rows, folder, settings.league_id)
-    spec = replace(spec, settings=settings, log_level=log_level, aliases=aliases, trace=trace)
-    spec = folder.save_spec(spec)
+    spec = folder.save_spec(replace(spec, settings=settings, **vars(seen)))
     return play_out(spec, folder, display, json=json, open_browser=open)
 
 

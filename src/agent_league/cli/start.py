@@ -68,9 +68,7 @@ def start(
     shared: flags.Shared = SHARED,
     store: flags.StoreAddress = None,
     durability: flags.Durability = "power",
-    log_level: flags.LogLevel = "INFO",
-    aliases: flags.Aliases = False,
-    trace: flags.Trace = False,
+    seen: flags.Seen = flags.SEEN,
 ) -> None:
     """Open a league with referees of its own, and wait for players.
 
@@ -89,10 +87,8 @@ def start(
         agents,
         port_base=files.manager_port if port_base is None else port_base,
         host=host or files.host,
-        log_level=log_level,
         networks=read_networks(networks),
-        aliases=aliases,
-        trace=trace,
+        **vars(seen),
     )
     run_for_others(_open(spec, folder, new=new), folder, choose_screen(None))
 
@@ -193,9 +189,7 @@ def manager(
     store: flags.StoreAddress = None,
     durability: flags.Durability = "power",
     standby: flags.Standby = False,
-    log_level: flags.LogLevel = "INFO",
-    aliases: flags.Aliases = False,
-    trace: flags.Trace = False,
+    seen: flags.Seen = flags.SEEN,
 ) -> None:
     """Run a league manager alone; it begins when enough players and referees have registered.
 
@@ -215,10 +209,8 @@ def manager(
         port_base=files.manager_port if port is None else port,
         host=host or files.host,
         endpoint=endpoint and complete_endpoint(endpoint),
-        log_level=log_level,
         networks=read_networks(networks),
-        aliases=aliases,
-        trace=trace,
+        **vars(seen),
     )
     (_run_in_turn if standby else run_manager)(_open(spec, folder, new=new), folder)
 
