@@ -4,7 +4,7 @@ The references send these messages, so that they do the same work.
 """
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -57,16 +57,17 @@ class Recorder(HttpClient):
     def __init__(self) -> None:
         super().__init__()
         self.is_on = False
-        self.sent: defaultdict[str, list[tuple[bytes, bytes]]] = defaultdict(list)
+        self.sent: defaultdict[str, list[Exchange]] = defaultdict(list)
         self.receivers: defaultdict[str, set[str]] = defaultdict(set)
 
     async def post(self, url: str, body: bytes, within: float) -> Answer:
         is_on = self.is_on
         answer = await super().post(url, body, within)
         if is_on:
-            kind = _find_kind(body)
-            self.sent[kind].append((body, answer.body))
-            self.receivers[kind].add(url)
+            for request, reply in _pair(body, answer.body):
+                kind = str(request["params"]["message_type"])
+                self.sent[kind].append(Exchange(request, reply))
+                self.receivers[kind].add(url)
         return answer
 
     def note(self, event: Event, season: Season) -> None:
@@ -74,8 +75,10 @@ class Recorder(HttpClient):
         self.is_on = self.is_on and not isinstance(event, SeasonEnded)
 
 
-def _find_kind(body: bytes) -> str:
-    return str(msgspec.json.decode(body)["params"]["message_type"])
+def _pair(sent: bytes, received: bytes) -> Iterable[tuple[Value, Value]]:
+    """Return each call with its answer; a batch has several."""
+    request, reply = msgspec.json.decode(sent), msgspec.json.decode(received)
+    return zip(request, reply, strict=True) if isinstance(request, list) else [(request, reply)]
 
 
 def record(players: int) -> Script:
@@ -100,11 +103,10 @@ def record(players: int) -> Script:
     )
 
 
-def _find_usual(sent: list[tuple[bytes, bytes]]) -> Exchange:
+def _find_usual(sent: list[Exchange]) -> Exchange:
     """Return the exchange of middle length."""
-    request, reply = sorted(sent, key=_measure)[len(sent) // 2]
-    return Exchange(msgspec.json.decode(request), msgspec.json.decode(reply))
+    return sorted(sent, key=_measure)[len(sent) // 2]
 
 
-def _measure(exchange: tuple[bytes, bytes]) -> int:
-    return sum(map(len, exchange))
+def _measure(exchange: Exchange) -> int:
+    return len(msgspec.json.encode((exchange.request, exchange.reply)))

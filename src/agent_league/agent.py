@@ -35,6 +35,8 @@ class Agent:
     league_signs: bool = True
     """Whether the league of this agent proves what it sends; then what is not proven is refused."""
     body_limit = BODY_LIMIT
+    takes_batches: bool = False
+    """Whether it takes several notices in one JSON-RPC batch."""
 
     def __init__(
         self,
@@ -134,8 +136,9 @@ class Agent:
         )
 
     def _note_sent(self, url: str, body: bytes) -> None:
-        frame = msgspec.json.decode(body)
-        self.agent_log.note("MESSAGE_SENT", "DEBUG", to=url, message=frame.get("params", frame))
+        sent = msgspec.json.decode(body)
+        for frame in sent if isinstance(sent, list) else [sent]:
+            self.agent_log.note("MESSAGE_SENT", "DEBUG", to=url, message=frame.get("params", frame))
 
     def _note_reply(self, url: str, reply: bytes | Raw | NoAnswerError) -> None:
         details: dict[str, Json] = {"from": url}

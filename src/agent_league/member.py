@@ -55,6 +55,7 @@ class Member(Agent):
     """A referee or a player; *meta* is what it tells the league about itself."""
 
     body_limit = 4 * 1024 * 1024  # the notices of a large league are longer than 10 KB
+    takes_batches = True
 
     def __init__(
         self,

@@ -155,28 +155,40 @@ def test_a_file_that_cannot_be_removed_is_named(
 def test_a_history_adds_up_what_was_played_in_every_league(tmp_path: Path) -> None:
     histories = PlayerHistoryRepository(tmp_path)
     later = "2025-01-16T12:00:00.000Z"
-    histories.keep("P01", "cup", [played("cup", "R1M1", "P02", later)])
-    histories.keep("P01", "bowl", [played("bowl", "R1M1", "P01"), played("bowl", "R2M1", None)])
+    histories.add("P01", [played("cup", "R1M1", "P02", later)])
+    histories.add("P01", [played("bowl", "R1M1", "P01")])
+    histories.add("P01", [played("bowl", "R2M1", None)])
     found = histories.load("P01")
     assert found is not None
     assert (found.wins, found.losses, found.draws, found.last_updated) == (1, 1, 1, later)
     assert [match.league_id for match in found.history] == ["bowl", "bowl", "cup"]
-    histories.keep("P01", "bowl", [])
-    assert histories.load("P01") == build_history("P01", [played("cup", "R1M1", "P02", later)])
+    histories.add("P01", [played("bowl", "R2M1", "P01")])
+    found = histories.load("P01")
+    assert found is not None
+    assert (found.wins, found.losses, found.draws) == (2, 1, 0)
 
 
-def test_a_league_is_forgotten_in_every_history_but_those_that_are_spared(tmp_path: Path) -> None:
+def test_a_voided_match_stays_in_the_history_and_does_not_count(tmp_path: Path) -> None:
     histories = PlayerHistoryRepository(tmp_path)
-    for player in ("P01", "P02", "P03"):
-        histories.keep(player, "cup", [played("cup", "R1M1", None)])
-    histories.keep("P02", "bowl", [played("bowl", "R1M1", None)])
-    histories.keep("P04", "bowl", [played("bowl", "R1M1", None)])
-    histories.forget("cup", but={"P03"})
-    left = {player: histories.load(player) for player in ("P01", "P02", "P03", "P04")}
-    assert left["P01"] is None
-    assert left["P02"] == build_history("P02", [played("bowl", "R1M1", None)])
-    assert left["P03"] == build_history("P03", [played("cup", "R1M1", None)])
-    assert left["P04"] == build_history("P04", [played("bowl", "R1M1", None)])
+    histories.add("P01", [played("cup", "R1M1", "P01"), played("bowl", "R1M1", "P01")])
+    histories.void("P01", "cup", "R1M1")
+    found = histories.load("P01")
+    assert found is not None
+    assert found.wins == 1
+    assert {match.league_id: match.voided for match in found.history} == {
+        "cup": True,
+        "bowl": False,
+    }
+
+
+def test_a_league_is_forgotten_in_every_history(tmp_path: Path) -> None:
+    histories = PlayerHistoryRepository(tmp_path)
+    for player in ("P01", "P02"):
+        histories.add(player, [played("cup", "R1M1", None)])
+    histories.add("P02", [played("bowl", "R1M1", None)])
+    histories.forget("cup")
+    assert histories.load("P01") is None
+    assert histories.load("P02") == build_history("P02", [played("bowl", "R1M1", None)])
 
 
 def test_a_player_without_matches_has_an_empty_history() -> None:

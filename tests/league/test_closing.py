@@ -36,7 +36,7 @@ def test_a_notice_that_is_on_its_way_is_not_sent_again_after_the_league_has_clos
 ) -> None:
     async def main() -> int:
         line, tried_again = SilentLine(), list[Any]()
-        entry = SimpleNamespace(agent_id="P01", state=Lifecycle.ACTIVE)
+        entry = SimpleNamespace(agent_id="P01", compact=False, state=Lifecycle.ACTIVE)
         context: Any = SimpleNamespace(
             line=lambda entry: line,
             spawn=tried_again.append,

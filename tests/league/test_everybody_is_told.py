@@ -1,19 +1,22 @@
 """Announcements come before invitations; who is out, suspended or walked over is told too."""
 
 import asyncio
+import json
 import logging
 from collections.abc import Awaitable
 
 import pytest
 
 from agent_league.http.exchange import Answer
+from agent_league.player import Player, load_brain
 from agent_league.protocol import Role
 from agent_league.protocol.play import GameOver, Invitation
 from agent_league.protocol.rounds import RoundAnnouncement
 from agent_league.season.roster import Lifecycle
 from agent_league.serving.site import make_site
 from agent_league.store.events import AgentDisqualified, AgentSuspended, MatchEnded
-from league_box import Box, player_url, referee_meta, referee_url
+from agent_league.vocabulary import Json
+from league_box import LEAGUE_URL, Box, player_meta, player_url, referee_meta, referee_url
 from scripted import (
     Call,
     Scripted,
@@ -24,7 +27,7 @@ from scripted import (
     stays_silent,
     takes,
 )
-from timewarp import run
+from timewarp import clock, run
 
 JOIN, CHOOSE, OVER, ERROR = "GAME_INVITATION", "CHOOSE_PARITY_CALL", "GAME_OVER", "LEAGUE_ERROR"
 ANNOUNCEMENT, COMPLETED, END = "ROUND_ANNOUNCEMENT", "ROUND_COMPLETED", "LEAGUE_COMPLETED"
@@ -60,19 +63,59 @@ def test_a_player_that_does_not_take_announcements_delays_only_its_own_matches()
             assert waited <= 10 if other == deaf.name else waited < 1
 
 
-def test_a_player_that_asks_for_its_own_matches_hears_of_no_others() -> None:
+def list_notices(box: Box, url: str, kind: str) -> list[Json]:
+    """Return the notices of a *kind* that were sent to *url*, alone or in a batch."""
+    frames = [json.loads(e.sent) for e in box.exchanges if e.url == url]
+    calls = [call for frame in frames for call in (frame if isinstance(frame, list) else [frame])]
+    return [call["params"] for call in calls if call["params"].get("message_type") == kind]
+
+
+def make_compact_player(box: Box) -> Player:
+    meta = player_meta(player_url(9), notices="compact")
+    brain = load_brain("random")
+    player = Player("P09", box.net, LEAGUE_URL, meta=meta, brain=brain, clock=clock)
+    box.players.append(player)
+    box.net.host(player_url(9), make_site(player))
+    return player
+
+
+def test_a_player_with_compact_notices_hears_only_of_its_own_matches() -> None:
     box = Box(FOUR, guests=1)
-    peer = Scripted("?")
-    guest = box.guest(peer, round_matches="own")
+    player = make_compact_player(box)
     run(box.play())
-    rounds = peer.messages(ANNOUNCEMENT)
+    rounds = list_notices(box, player_url(9), ANNOUNCEMENT)
     named = [match for message in rounds for match in message["matches"]]
     assert len(rounds) == box.season.total_rounds
-    assert all(guest.name in (match["player_A_id"], match["player_B_id"]) for match in named)
-    assert len(named) == len(peer.calls(OVER)) == 4
+    assert all(player.name in (match["player_A_id"], match["player_B_id"]) for match in named)
+    assert len(named) == len(player.history) == 4
     assert sorted(len(message["matches"]) for message in rounds) == [0, 1, 1, 1, 1]
-    (first, *_) = box.sent(RoundAnnouncement, to=player_url(1))
-    assert len(first.message["matches"]) == 2
+    (first, *_) = list_notices(box, player_url(1), ANNOUNCEMENT)
+    assert len(first["matches"]) == 2
+
+
+def test_notices_that_wait_for_a_compact_player_come_in_one_batch() -> None:
+    box = Box(FOUR, guests=1)
+    make_compact_player(box)
+    run(box.play())
+    batches = [e for e in box.exchanges if e.url == player_url(9) and e.sent.startswith(b"[")]
+    kinds = [call["params"]["message_type"] for e in batches for call in json.loads(e.sent)]
+    assert {COMPLETED, ANNOUNCEMENT} <= set(kinds)
+    for exchange in batches:
+        assert exchange.answer is not None
+        answers = json.loads(exchange.answer.body)
+        assert [one["id"] for one in answers] == [one["id"] for one in json.loads(exchange.sent)]
+        assert {one["result"]["status"] for one in answers} == {"ok"}
+    assert len(list_notices(box, player_url(9), COMPLETED)) == box.season.total_rounds
+
+
+def test_a_player_that_refuses_a_batch_gets_every_notice_by_itself() -> None:
+    box = Box(FOUR, guests=1)
+    peer = Scripted("?")
+    box.guest(peer, notices="compact")  # it says so, and yet takes no batches
+    run(box.play())
+    assert len(peer.calls(COMPLETED)) == len(peer.calls(ANNOUNCEMENT)) == box.season.total_rounds
+    assert len(peer.calls(END)) == 1
+    assert {event.termination for event in box.happened(MatchEnded)} == {"completed"}
 
 
 def test_a_disqualified_player_hears_how_the_league_goes_on_and_ends() -> None:

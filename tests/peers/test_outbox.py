@@ -1,11 +1,12 @@
 import asyncio
+from collections.abc import Sequence
 from itertools import pairwise
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from agent_league.dialects.dialect import Outgoing
-from agent_league.peers.outbox import Outbox, Urgency
+from agent_league.peers.outbox import Outbox, QueuedMessage, Urgency
 from agent_league.protocol.play import GameOver
 from timewarp import now, run
 
@@ -28,10 +29,11 @@ class Peer:
         self.outbox = Outbox(self._start, limit)
         self._tasks: set[asyncio.Future[None]] = set()
 
-    def _start(self, outgoing: Outgoing, left: "asyncio.Future[None]") -> None:
-        task = asyncio.ensure_future(self._take(outgoing))
+    def _start(self, messages: Sequence[QueuedMessage]) -> None:
+        (message,) = messages
+        task = asyncio.ensure_future(self._take(message.outgoing))
         self._tasks.add(task)
-        task.add_done_callback(lambda done: left.set_result(None))
+        task.add_done_callback(lambda done: message.left.set_result(None))
 
     async def _take(self, taken: Outgoing) -> None:
         self.at_once += 1
@@ -188,3 +190,23 @@ def test_whatever_is_put_in_it_stays_bounded_and_comes_out_sorted(
     taken = [text.split() for text in run(main())]
     assert len(taken) <= min(limit, len(put))
     assert all(earlier[0] <= later[0] for earlier, later in pairwise(taken))
+
+
+def test_what_waits_for_a_peer_that_takes_batches_goes_out_together() -> None:
+    async def main() -> list[list[str]]:
+        sent: list[list[str]] = []
+
+        def send(messages: Sequence[QueuedMessage]) -> None:
+            sent.append([message.outgoing.body.decode() for message in messages])
+            for message in messages:
+                message.left.set_result(None)
+
+        outbox = Outbox(send, sends_batches=True)
+        outbox.put(letter("table"), TABLE)
+        outbox.put(letter("news"), NEWS)
+        await outbox.wait_until_empty()
+        outbox.put(letter("more"), NEWS)
+        await outbox.wait_until_empty()
+        return sent
+
+    assert run(main()) == [["news", "table"], ["more"]]

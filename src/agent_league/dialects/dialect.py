@@ -46,6 +46,14 @@ class StartedCall(Struct):
     """What was written down about it."""
 
 
+class StartedBatch(NamedTuple):
+    """Notices that were sent in one batch, and whose answers are awaited."""
+
+    numbers: Sequence[int]
+    """The ids of the calls."""
+    answer: "asyncio.Future[Answer]"
+
+
 class NothingSent(bytes):
     """The result of a message that the peer does not take and need not: it was not sent."""
 
@@ -87,6 +95,14 @@ class PeerSession:
 
     def start(self, outgoing: Outgoing, within: float) -> StartedCall | None:
         """Send *outgoing* now, without a task; None if only `send` can do that for this peer."""
+        return None
+
+    def start_batch(self, notices: Sequence[Outgoing], within: float) -> StartedBatch | None:
+        """Send *notices* now in one batch; None if this peer takes them only one by one."""
+        return None
+
+    def read_batch(self, started: StartedBatch) -> Sequence[Raw] | None:
+        """Return the results of a batch that was answered as the protocol asks; else None."""
         return None
 
     def read_started(self, started: StartedCall) -> Raw | None:

@@ -6,7 +6,7 @@ One process at a time writes a league.
 
 import os
 import re
-from collections.abc import Container, Sequence
+from collections.abc import Container, Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Generic, TypeVar
@@ -129,18 +129,29 @@ class PlayerHistoryRepository:
     def _file(self, player_id: str) -> JsonFile[PlayerHistory]:
         return JsonFile(PlayerHistory, self._layout.history(player_id))
 
-    def keep(self, player_id: str, league_id: str, played: Sequence[PlayedMatch]) -> Path:
-        """Replace the player's matches in this league by *played*; other leagues stay."""
-        others = [match for match in self._matches(player_id) if match.league_id != league_id]
-        return self.save(build_history(player_id, [*others, *played]))
+    def add(self, player_id: str, played: Iterable[PlayedMatch]) -> Path:
+        """Add *played* to the matches of a player; a match that is there already is replaced."""
+        matches = {(one.league_id, one.match_id): one for one in self._matches(player_id)}
+        matches |= {(one.league_id, one.match_id): one for one in played}
+        return self.save(build_history(player_id, list(matches.values())))
 
-    def forget(self, league_id: str, but: Container[str] = ()) -> None:
-        """Remove a league from the histories of all players except these.
+    def void(self, player_id: str, league_id: str, match_id: str) -> Path:
+        """Mark a match of a player as voided."""
+        matches = [
+            msgspec.structs.replace(
+                one, voided=one.voided or (one.league_id, one.match_id) == (league_id, match_id)
+            )
+            for one in self._matches(player_id)
+        ]
+        return self.save(build_history(player_id, matches))
+
+    def forget(self, league_id: str) -> None:
+        """Remove a league from the histories of all players.
 
         A history with no other league in it is removed.
         """
         found = (path.parent.name for path in sorted(self._layout.players.glob("*/history.json")))
-        for player_id in (one for one in found if one not in but):
+        for player_id in found:
             matches = self._matches(player_id)
             left = [match for match in matches if match.league_id != league_id]
             if not left:

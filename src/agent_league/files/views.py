@@ -10,7 +10,6 @@ from functools import partial
 from pathlib import Path
 
 from msgspec import convert
-from msgspec.structs import replace
 
 from agent_league.files import records, repositories
 from agent_league.protocol import LeagueError
@@ -37,7 +36,8 @@ class FileViews:
         self._histories = repositories.PlayerHistoryRepository(root)
         self._book = records.RoundBook(season.settings.game_type)
         self._ended: set[str] = set()
-        self._played: dict[str, list[records.PlayedMatch]] = defaultdict(list)
+        self._played: dict[str, dict[str, records.PlayedMatch]] = defaultdict(dict)
+        """The matches that are not in the history of a player yet, by player and match."""
         self._version = 0
         self._pending: dict[str, Callable[[], object]] = {}
         """For each file that is out of date, the function that writes it."""
@@ -63,9 +63,7 @@ class FileViews:
             case events.SeasonOpened():
                 # Remove the files of an earlier season with this name.
                 self._pending["matches"] = partial(self._matches.clear, self._ended)
-                self._pending["players"] = partial(
-                    self._histories.forget, event.league_id, self._played
-                )
+                self._pending["players"] = partial(self._histories.forget, event.league_id)
                 self._mark_stale(event, rounds=True, standings=True)
             case events.MatchVoided():
                 self._void_match(event)
@@ -82,6 +80,7 @@ class FileViews:
     def mark_written(self) -> None:
         """Count every file as written."""
         self._pending.clear()
+        self._played.clear()
 
     def flush(self, should_stop: Callable[[], bool] = lambda: False) -> bool:
         """Write the files that are out of date; return False if *should_stop* ended that early.
@@ -114,36 +113,34 @@ class FileViews:
         self._book.update_match(event.match_id, status=event.status, winner=event.winner)
         self._mark_stale(event, rounds=True, standings=True)
         self._pending[event.match_id] = partial(self._matches.save, self._make_record(event))
-        league_id = self._season.settings.league_id
-        for player in event.players:
-            (opponent,) = [other for other in event.players if other != player]
-            played = records.PlayedMatch(
-                league_id=league_id,
-                round_id=event.round_id,
-                match_id=event.match_id,
-                opponent_id=opponent,
-                ended_at=event.at,
-                result=make_game_result(event.result),
-            )
-            self._played[player].append(played)
-            self._mark_history_stale(player)
+        self._mark_histories_stale(event)
 
     def _void_match(self, event: events.MatchVoided) -> None:
         self._book.update_match(event.match_id, status=VOIDED)
         self._mark_stale(event, rounds=True, standings=True)
         change = partial(self._matches.update, event.match_id, voided=True, void_reason=event.why)
         self._pending[f"void {event.match_id}"] = change  # after the match itself is written
+        league_id = self._season.settings.league_id
         for player in event.players:
-            self._played[player] = [
-                replace(one, voided=one.voided or one.match_id == event.match_id)
-                for one in self._played[player]
-            ]
-            self._mark_history_stale(player)
+            void = partial(self._histories.void, player, league_id, event.match_id)
+            self._pending[f"void {event.match_id} of {player}"] = void
 
-    def _mark_history_stale(self, player: str) -> None:
-        league_id, played = self._season.settings.league_id, self._played[player]
-        keep = partial(self._histories.keep, player, league_id, played)
-        self._pending[f"history of {player}"] = keep
+    def _mark_histories_stale(self, ended: MatchEnded) -> None:
+        """Note a match for the histories of its two players."""
+        for player, opponent in zip(ended.players, reversed(ended.players), strict=True):
+            self._played[player][ended.match_id] = records.PlayedMatch(
+                league_id=self._season.settings.league_id,
+                round_id=ended.round_id,
+                match_id=ended.match_id,
+                opponent_id=opponent,
+                ended_at=ended.at,
+                result=make_game_result(ended.result),
+            )
+            self._pending[f"history of {player}"] = partial(self._save_history, player)
+
+    def _save_history(self, player: str) -> None:
+        self._histories.add(player, self._played[player].values())
+        del self._played[player]
 
     def _save_rounds(self, at: str) -> None:
         league_id, rounds = self._season.settings.league_id, self._book.records()

@@ -132,7 +132,7 @@ def _make_registration(meta: Meta, issued: Mapping[str, Any]) -> AgentRegistered
         capacity=getattr(meta, "max_concurrent_matches", 1),
         dialect=getattr(meta, "dialect", None),
         nonce=getattr(meta, "nonce", None),
-        own_rounds=getattr(meta, "round_matches", None) == "own",
+        compact=getattr(meta, "notices", None) == "compact",
     )
 
 

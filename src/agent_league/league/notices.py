@@ -13,12 +13,12 @@ from msgspec import convert
 from msgspec.structs import replace
 
 from agent_league.agent import log
-from agent_league.dialects.dialect import Outgoing, StartedCall, encode_message
+from agent_league.dialects.dialect import Outgoing, StartedBatch, StartedCall, encode_message
 from agent_league.http.exchange import Answer
 from agent_league.league.context import Context
 from agent_league.league.discipline import Discipline
 from agent_league.league.liveness import Liveness
-from agent_league.peers.outbox import Outbox, Urgency
+from agent_league.peers.outbox import Outbox, QueuedMessage, Urgency
 from agent_league.printable import make_printable
 from agent_league.protocol import Message, Notice, Role, name, rounds, tokens
 from agent_league.protocol.deviations import Ledger
@@ -68,7 +68,7 @@ class Notices:
         return {
             entry.agent_id: encode_message(replace(announcement, matches=own[entry.agent_id]))
             for entry in self._season.roster.of(Role.PLAYER)
-            if entry.own_rounds
+            if entry.compact
         }
 
     def make_round_completed(self, round_id: int) -> rounds.RoundCompleted:
@@ -210,7 +210,8 @@ class Broadcaster:
 
     def _outbox(self, agent_id: str) -> Outbox:
         if agent_id not in self._outboxes:
-            self._outboxes[agent_id] = Outbox(partial(self._send, agent_id))
+            send, batches = partial(self._send, agent_id), self._roster[agent_id].compact
+            self._outboxes[agent_id] = Outbox(send, sends_batches=batches)
         return self._outboxes[agent_id]
 
     async def drain(self, within: float) -> None:
@@ -225,9 +226,13 @@ class Broadcaster:
         for outbox in self._outboxes.values():
             outbox.close()
 
-    def _send(self, agent_id: str, outgoing: Outgoing, left: "asyncio.Future[None]") -> None:
-        """Send a notice; set *left* when the agent has taken it, or will not."""
-        entry = self._roster[agent_id]
+    def _send(self, agent_id: str, messages: Sequence[QueuedMessage]) -> None:
+        """Send notices; set the future of each when the agent has taken it, or will not."""
+        if len(messages) > 1:
+            self._send_batch(agent_id, messages)
+            return
+        (message,) = messages
+        entry, outgoing, left = self._roster[agent_id], message.outgoing, message.left
         started = None
         if entry.state not in AWAY:
             started = self._line(entry).start(self._sign(entry, outgoing))
@@ -249,6 +254,33 @@ class Broadcaster:
             left.set_result(None)
         else:
             self._spawn(self._send_in_task(entry, outgoing, left, started))
+
+    def _send_batch(self, agent_id: str, messages: Sequence[QueuedMessage]) -> None:
+        entry, started = self._roster[agent_id], None
+        if entry.compact and entry.state not in AWAY:
+            signed = [self._sign(entry, message.outgoing) for message in messages]
+            started = self._line(entry).start_batch(signed)
+        if started is None:
+            self._spawn(self._send_one_by_one(entry, messages))
+        else:
+            started.answer.add_done_callback(partial(self._finish_batch, entry, messages, started))
+
+    def _finish_batch(
+        self,
+        entry: Entry,
+        messages: Sequence[QueuedMessage],
+        started: StartedBatch,
+        answer: "asyncio.Future[Answer]",
+    ) -> None:
+        if self._line(entry).is_batch_taken(started) or self._is_closed:
+            for message in messages:
+                message.left.set_result(None)
+        else:
+            self._spawn(self._send_one_by_one(entry, messages))
+
+    async def _send_one_by_one(self, entry: Entry, messages: Sequence[QueuedMessage]) -> None:
+        for message in messages:
+            await self._send_in_task(entry, message.outgoing, message.left)
 
     async def _send_in_task(
         self,

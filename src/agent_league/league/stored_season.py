@@ -10,13 +10,15 @@ from agent_league.http.exchange import StreamedAnswer
 from agent_league.league.context import Context
 from agent_league.season.snapshots import copy_season, has_happened, restore_latest
 from agent_league.store import Event, StoreError
-from agent_league.store.events import MatchEnded
+from agent_league.store.events import MatchEnded, RoundClosed
 from agent_league.store.record import CONTENT_TYPE, write_record
 from agent_league.store.store import Store
 from agent_league.vocabulary import Json
 
 SNAPSHOT_INTERVAL = 5_000
 """How many results may come in before the next snapshot."""
+MOST_IN_MEMORY = 5_000
+"""How many results are kept in memory; the store has them all."""
 
 
 class StoredSeason:
@@ -44,6 +46,7 @@ class StoredSeason:
         if after:
             self._events.skip(after, partial(has_happened, self._season))
         self._events.listen(self._on_event, needs_all_events=False)
+        self._events.when_kept(RoundClosed, self._forget_past)
         async for page in store.events(self._league_id, after):
             self._events.replay(page)
 
@@ -73,6 +76,12 @@ class StoredSeason:
                 await self._store.save_snapshot(self._league_id, seq, body)
             except StoreError as error:
                 log.warning("no snapshot was kept: %s", error)
+
+    def _forget_past(self, event: RoundClosed) -> None:
+        """Drop the matches of earlier rounds if there are many: a season may have a million."""
+        if len(self._season.results) > MOST_IN_MEMORY:
+            self._season.forget_past()
+            self._events.forget_keys(MatchEnded, partial(has_happened, self._season))
 
     def _on_event(self, event: Event) -> None:
         self._results += isinstance(event, MatchEnded)

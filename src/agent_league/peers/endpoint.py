@@ -9,10 +9,18 @@ from msgspec import UNSET, Struct, UnsetType
 from agent_league.dialects import DIALECTS
 from agent_league.dialects.dialect import Dialect, Received, Receiver, Spread
 from agent_league.http.exchange import Answer
-from agent_league.protocol import Acknowledgement, ErrorCode, Message, ProtocolError, name
+from agent_league.protocol import (
+    Acknowledgement,
+    ErrorCode,
+    Message,
+    Notice,
+    ProtocolError,
+    name,
+)
 from agent_league.protocol.jsonrpc import (
     Call,
     FrameError,
+    encode_batch,
     encode_error,
     encode_result,
     read_call,
@@ -20,7 +28,12 @@ from agent_league.protocol.jsonrpc import (
 )
 from agent_league.protocol.message import Result
 from agent_league.protocol.play import GameMoveCall, Invitation, ParityCall
-from agent_league.protocol.reading import MessageCall, find_conversation, read_message_call
+from agent_league.protocol.reading import (
+    MessageCall,
+    find_conversation,
+    read_message_batch,
+    read_message_call,
+)
 from agent_league.protocol.tokens import is_ticket
 from agent_league.vocabulary import Json
 
@@ -70,13 +83,32 @@ class Endpoint:
             return None
         if kind in _QUESTIONS and not is_ticket(message.auth_token):
             return None  # a third-party referee, which may read other words
+        return self._answer_message(call, handler)
+
+    def _answer_message(self, call: MessageCall, handler: Handler) -> Answer | Awaitable[Answer]:
         try:
-            result = handler(message)
+            result = handler(call.params)
         except ProtocolError as error:
             return self._make_refusal(call, error)
-        if isinstance(result, Struct):
+        if isinstance(result, Struct) and not isinstance(call.id, UnsetType):
             return Answer(200, encode_result(call.id, _encode(result)))
         return self._make_answer(call, result)
+
+    def answer_batch(self, body: bytes) -> Answer | Awaitable[Answer] | None:
+        """Return the answers to a batch of notices that are right in all respects; else None."""
+        calls = read_message_batch(body)
+        if not calls or not all(self._is_plain_notice(call) for call in calls):
+            return None
+        answers = [
+            self._answer_message(call, self._plain_handlers[type(call.params)]) for call in calls
+        ]
+        ready = [answer for answer in answers if isinstance(answer, Answer)]
+        return _join(ready) if len(ready) == len(answers) else _join_later(answers)
+
+    def _is_plain_notice(self, call: MessageCall) -> bool:
+        kind = type(call.params)
+        is_right = call.method == kind.route.tool and call.id is not UNSET
+        return is_right and issubclass(kind, Notice) and kind in self._plain_handlers
 
     def too_large(self) -> Answer:
         """Return the answer to a body that was too long to be read."""
@@ -168,6 +200,14 @@ class Endpoint:
             return _encode_answer(call, error_message)
         text = f"{error.code} {error.code.name}: {error.detail}"
         return Answer(200, encode_error(call.id, error.code.rpc, text, error_message))
+
+
+def _join(answers: Iterable[Answer]) -> Answer:
+    return Answer(200, encode_batch(answer.body for answer in answers))
+
+
+async def _join_later(answers: Iterable[Answer | Awaitable[Answer]]) -> Answer:
+    return _join([one if isinstance(one, Answer) else await one for one in answers])
 
 
 def _find_conversation(call: Call | MessageCall) -> str | None:

@@ -1,6 +1,6 @@
 """The lines of an agent to its peers: a message goes out, a reply or a `NoAnswerError` comes back."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, Protocol, TypeAlias, TypeVar, cast
 
@@ -15,13 +15,15 @@ from agent_league.dialects.dialect import (
     Outgoing,
     Peer,
     PeerSession,
+    StartedBatch,
     StartedCall,
     encode_message,
 )
-from agent_league.http.exchange import Answer, HttpRequest, Response, Wire
+from agent_league.http.exchange import Wire
 from agent_league.own_time import own_time
 from agent_league.peers.held import HeldReplies
 from agent_league.peers.posted import PostedReplies
+from agent_league.peers.recording_wire import OnSent, RecordingWire
 from agent_league.protocol import ErrorCode, Message, ProtocolError, failures, name, read
 from agent_league.protocol.deviations import NO_LEDGER, Deviation, Ledger
 from agent_league.protocol.failures import LateError, NoAnswerError, NonsenseError, PromisedError
@@ -30,7 +32,6 @@ from agent_league.protocol.message import Notice, Patience, Request
 from agent_league.protocol.requirements import rules
 
 Reply = TypeVar("Reply", bound=Message)
-OnSent: TypeAlias = Callable[[str, bytes], None]
 OnReply: TypeAlias = Callable[[str, bytes | Raw | NoAnswerError], None]
 
 
@@ -179,6 +180,21 @@ class Line:
             self._record_result(result, observer, started.record)
         return result is not None
 
+    def start_batch(self, notices: Sequence[Outgoing]) -> StartedBatch | None:
+        """Send *notices* now in one batch; None if they must be sent one by one.
+
+        Whoever starts a batch asks `is_batch_taken` when its answer has come.
+        """
+        within = max(self._wait(notice.kind, None) for notice in notices)
+        return self.session.start_batch(notices, within)
+
+    def is_batch_taken(self, started: StartedBatch) -> bool:
+        """Whether every notice of a batch was taken; if not, each is sent again by itself."""
+        results = self.session.read_batch(started)
+        for result in results or ():
+            self._record_result(result, None, b"")
+        return results is not None
+
     def _record_result(
         self, result: bytes | Raw, observer: LineObserver | None, record: bytes
     ) -> None:
@@ -316,22 +332,5 @@ class Peers:
             self._detected.add(peer.url)
 
     def _connect(self, peer: Peer) -> PeerSession:
-        wire = self.wire if self.on_sent is None else _RecordingWire(self.wire, self.on_sent)
+        wire = self.wire if self.on_sent is None else RecordingWire(self.wire, self.on_sent)
         return DIALECTS[peer.dialect or VERSION].connect(peer, wire, self._clock)
-
-
-class _RecordingWire:
-    """A wire that reports everything that is sent."""
-
-    def __init__(self, wire: Wire, on_sent: OnSent) -> None:
-        self._wire, self._on_sent = wire, on_sent
-        self.get, self.reaches, self.listens = wire.get, wire.reaches, wire.listens
-        self.trace = getattr(wire, "trace", None)
-
-    def post(self, url: str, body: bytes, within: float) -> Awaitable[Answer]:
-        self._on_sent(url, body)
-        return self._wire.post(url, body, within)
-
-    def exchange(self, url: str, http_request: HttpRequest, within: float) -> Awaitable[Response]:
-        self._on_sent(url, http_request.body)
-        return self._wire.exchange(url, http_request, within)

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from enum import IntEnum
 from typing import NamedTuple, TypeAlias
 
@@ -18,26 +18,31 @@ class Urgency(IntEnum):
     FAREWELL = 3
 
 
-class _QueuedMessage(NamedTuple):
+class QueuedMessage(NamedTuple):
+    """A message that waits to be sent."""
+
     urgency: Urgency
     outgoing: Outgoing
     left: "asyncio.Future[None]"
+    """Set when it was sent, or cannot be."""
 
 
-Send: TypeAlias = Callable[[Outgoing, "asyncio.Future[None]"], None]
-"""Sends one message; it sets the future when the message was sent, or cannot be."""
+Send: TypeAlias = Callable[[Sequence[QueuedMessage]], None]
+"""Sends messages together, and sets the future of each; that of the last one at last."""
 
 
 class Outbox:
     """Sends one message at a time; a message replaces one with the same key that still waits.
 
-    When more than *limit* messages wait, the oldest of the least urgent is dropped.
+    If it *sends_batches*, what waits is sent together. When more than *limit* messages wait, the
+    oldest of the least urgent is dropped.
     """
 
-    def __init__(self, send: Send, limit: int = 32) -> None:
+    def __init__(self, send: Send, limit: int = 32, *, sends_batches: bool = False) -> None:
         self._send = send
         self._limit = limit
-        self._queue: OrderedDict[str, _QueuedMessage] = OrderedDict()
+        self._sends_batches = sends_batches
+        self._queue: OrderedDict[str, QueuedMessage] = OrderedDict()
         self._numbers = 0
         self._is_scheduled = False
         self._current: asyncio.Future[None] | None = None
@@ -53,7 +58,7 @@ class Outbox:
         key, left = replaces or f"#{self._numbers}", loop.create_future()
         if key in self._queue:
             self._queue[key].left.set_result(None)
-        self._queue[key] = _QueuedMessage(urgency, outgoing, left)
+        self._queue[key] = QueuedMessage(urgency, outgoing, left)
         if len(self._queue) > self._limit:
             least = max(item.urgency for item in self._queue.values())
             oldest = next(key for key, item in self._queue.items() if item.urgency == least)
@@ -67,16 +72,17 @@ class Outbox:
     def _send_next(self) -> None:
         self._is_scheduled = False
         if self._queue:
-            message = self._take_most_urgent()
-            self._current = message.left
-            message.left.add_done_callback(self._on_left)
-            self._send(message.outgoing, message.left)
+            together = len(self._queue) if self._sends_batches else 1
+            messages = [self._take_most_urgent() for _ in range(together)]
+            self._current = messages[-1].left
+            self._current.add_done_callback(self._on_left)
+            self._send(messages)
 
     def _on_left(self, left: "asyncio.Future[None]") -> None:
         self._current = None
         self._send_next()
 
-    def _take_most_urgent(self) -> _QueuedMessage:
+    def _take_most_urgent(self) -> QueuedMessage:
         if len(self._queue) == 1:
             return self._queue.popitem()[1]
         key = min(self._queue, key=lambda candidate: self._queue[candidate].urgency)

@@ -1,5 +1,6 @@
 """The JSON-RPC 2.0 frame around a message."""
 
+from collections.abc import Iterable, Sequence
 from typing import Any, Literal
 
 import msgspec
@@ -126,6 +127,24 @@ def read_plain_result(body: bytes, number: int) -> Raw | None:
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
         return None
     return frame.result if frame.id == number else None
+
+
+_plain_batch_decoder = msgspec.json.Decoder(list[PlainResponse])
+
+
+def read_plain_results(body: bytes, numbers: Sequence[int]) -> list[Raw] | None:
+    """Return the results of the calls with these ids; None if *body* is anything else."""
+    try:
+        frames = _plain_batch_decoder.decode(body)
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+        return None
+    is_complete = [frame.id for frame in frames] == list(numbers)
+    return [frame.result for frame in frames] if is_complete else None
+
+
+def encode_batch(frames: Iterable[bytes]) -> bytes:
+    """Return calls, or the answers to them, as one batch."""
+    return b"[%b]" % b",".join(frames)
 
 
 def read_response(body: bytes) -> RpcResponse:

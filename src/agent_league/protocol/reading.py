@@ -42,6 +42,7 @@ class MessageCall(msgspec.Struct):
 
 
 _message_call_decoder = msgspec.json.Decoder(MessageCall)
+_message_batch_decoder = msgspec.json.Decoder(list[MessageCall])
 
 Kind = TypeVar("Kind", bound=msgspec.Struct)
 
@@ -67,6 +68,14 @@ def read_message_call(body: bytes) -> MessageCall | None:
     """
     try:
         return _message_call_decoder.decode(body)
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+        return None
+
+
+def read_message_batch(body: bytes) -> list[MessageCall] | None:
+    """Return the calls of the batch in *body*; None if something is wrong in one of them."""
+    try:
+        return _message_batch_decoder.decode(body)
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
         return None
 

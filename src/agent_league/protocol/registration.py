@@ -17,7 +17,7 @@ from agent_league.protocol.fields import (
 from agent_league.protocol.message import LEAGUE, PLAYER, REFEREE, Message, Request, Route
 
 Verdict = Literal["ACCEPTED", "REJECTED"]
-RoundMatches = Annotated[Literal["all", "own"], Meta(extra=rule('"all" or "own"'))]
+NoticeForm = Annotated[Literal["full", "compact"], Meta(extra=rule('"full" or "compact"'))]
 
 
 class PlayerMeta(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -33,8 +33,8 @@ class PlayerMeta(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The dialect to use with it, if not the one that it uses itself: `league.v1`."""
     nonce: Nonce | None = None
     """Goes into the secret of each of its matches, so that nobody could choose these before."""
-    round_matches: RoundMatches | None = None
-    """Which matches the announcement of a round names for it: all of them, or only its own."""
+    notices: NoticeForm | None = None
+    """`compact`: announcements name only its own matches, and notices may come in batches."""
 
 
 class RefereeMeta(Struct, frozen=True, kw_only=True, omit_defaults=True):

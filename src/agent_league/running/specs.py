@@ -20,7 +20,7 @@ from agent_league.player import Player, Relay, RemoteSession, load_brain
 from agent_league.protocol import Patience, Role
 from agent_league.protocol.fields import VERSION as LEAGUE_VERSION
 from agent_league.protocol.play import Retry
-from agent_league.protocol.registration import PlayerMeta, RefereeMeta
+from agent_league.protocol.registration import NoticeForm, PlayerMeta, RefereeMeta
 from agent_league.referee import Referee
 from agent_league.running.serve import LOOPBACK
 from agent_league.season.settings import LeagueSettings
@@ -118,10 +118,8 @@ class AgentSpec:
             options |= {"meta": meta, "addresses": self.addresses}
             return Referee(self.agent_id, wire, link.url, **options)
         # Third-party leagues may refuse a field that they do not know.
-        round_matches = "own" if link.is_ours else None
-        player_meta = PlayerMeta(
-            **about, protocol_version=PROTOCOL_VERSION, round_matches=round_matches
-        )
+        notices: NoticeForm | None = "compact" if link.is_ours else None
+        player_meta = PlayerMeta(**about, protocol_version=PROTOCOL_VERSION, notices=notices)
         options |= {"meta": player_meta, "dialect": link.dialect}
         transport = self._make_transport(wire)
         if transport is not None:

@@ -57,8 +57,8 @@ class Entry:
     dialect: str | None = None
     """The dialect that it asked for; None: the league finds out."""
     nonce: str | None = None
-    own_rounds: bool = False
-    """Whether the announcement of a round names only its own matches for it."""
+    compact: bool = False
+    """Whether it hears only of its own matches, and takes several notices in one batch."""
 
 
 REMEMBERED_TOKENS = 8
@@ -200,7 +200,7 @@ class Roster:
                 model=event.model,
                 dialect=event.dialect,
                 nonce=known.nonce if known else event.nonce,
-                own_rounds=event.own_rounds,
+                compact=event.compact,
             )
         )
 

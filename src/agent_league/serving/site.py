@@ -30,7 +30,7 @@ def make_site(agent: Agent) -> Site:
     handlers = agent.handlers()
     served = Served(agent, agent.offer(), handlers)
     endpoint = served.endpoint
-    answer = Switch(endpoint, FastPath(served), agent.body_limit).answer
+    answer = Switch(agent, endpoint, FastPath(served)).answer
     return Site(
         answer=_log_exchanges(answer, agent) if agent.agent_log.detailed else answer,
         find_page=Pages(agent, served.offer.pages).find,
@@ -52,7 +52,8 @@ def _log_exchanges(respond: Respond, agent: Agent) -> Respond:
     """Return *respond*, which also notes every message and its reply."""
 
     def note(event_type: str, body: bytes) -> None:
-        agent.agent_log.note(event_type, "DEBUG", message=_read_for_log(body))
+        for message in _read_for_log(body):
+            agent.agent_log.note(event_type, "DEBUG", message=message)
 
     async def note_later(answer: Awaitable[Answer]) -> Answer:
         found = await answer
@@ -70,12 +71,16 @@ def _log_exchanges(respond: Respond, agent: Agent) -> Respond:
     return respond_and_note
 
 
-def _read_for_log(body: bytes) -> Json:
-    """Return the message, the result or the error in *body*; text if it is not JSON."""
+def _read_for_log(body: bytes) -> list[Json]:
+    """Return the messages, results or errors in *body*: of a batch several, of most bodies one."""
     try:
-        frame = msgspec.json.decode(body)
+        content = msgspec.json.decode(body)
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
-        return body[:LONGEST_NONSENSE].decode("utf-8", "replace")
+        return [body[:LONGEST_NONSENSE].decode("utf-8", "replace")]
+    return [_unwrap(frame) for frame in (content if isinstance(content, list) else [content])]
+
+
+def _unwrap(frame: Json) -> Json:
     parts = ("params", "result", "error") if isinstance(frame, dict) else ()
     return next((frame[part] for part in parts if part in frame), frame)
 
@@ -100,13 +105,14 @@ _MCP_CALL = b'"tools/call"'
 class Switch:
     """Answers league messages and plain MCP calls; leaves all other MCP requests to the SDK."""
 
-    def __init__(self, league: Endpoint, fast_path: FastPath, body_limit: int) -> None:
-        self._league, self._fast_path, self._limit = league, fast_path, body_limit
+    def __init__(self, agent: Agent, league: Endpoint, fast_path: FastPath) -> None:
+        self._league, self._fast_path = league, fast_path
+        self._limit, self._takes_batches = agent.body_limit, agent.takes_batches
 
     def answer(self, body: bytes, headers: Headers) -> Answer | Awaitable[Answer] | None:
         """Return the answer to *body*, or None if it is for the SDK."""
         fits = len(body) <= self._limit
-        answer = self._league.answer_plain(body) if fits and _MCP_CALL not in body else None
+        answer = self._answer_plain(body) if fits and _MCP_CALL not in body else None
         if answer is not None:  # as nearly always: no header is looked at
             return answer
         hints = read_hints(headers)
@@ -116,6 +122,11 @@ class Switch:
         if is_mcp(body, hints, self._league.tools):
             return None
         return self._league.answer(body) if fits else self._league.too_large()
+
+    def _answer_plain(self, body: bytes) -> Answer | Awaitable[Answer] | None:
+        if body.startswith(b"["):
+            return self._league.answer_batch(body) if self._takes_batches else None
+        return self._league.answer_plain(body)
 
 
 def is_mcp(body: bytes, hints: HeaderHints, own_tools: frozenset[str]) -> bool:

@@ -81,8 +81,8 @@ class AgentRegistered(Event, frozen=True, kw_only=True, tag="agent_registered"):
     """The dialect that it asked for; None: the league finds out."""
     nonce: str | None = None
     """What a player adds to the secrets of its matches; that of its first registration counts."""
-    own_rounds: bool = False
-    """Whether the announcement of a round names only its own matches for it."""
+    compact: bool = False
+    """Whether it hears only of its own matches, and takes several notices in one batch."""
 
 
 class TokenIssued(Event, frozen=True, kw_only=True, tag="token_issued"):

@@ -114,6 +114,12 @@ class EventLog:
         """
         self._seq, self._has_happened = seq, has_happened
 
+    def forget_keys(self, kind: type[Event], has_happened: Callable[[Event], bool]) -> None:
+        """Keep no keys of events of *kind* in memory any more; *has_happened* knows about them."""
+        prefix = kind.once_key.partition("{")[0]
+        self._once = {key for key in self._once if not key.startswith(prefix)}
+        self._has_happened = has_happened
+
     def replay(self, events: Iterable[StoredEvent]) -> None:
         """Tell the listeners about events from before this log was opened."""
         apply_events(events, lambda stored: self._apply(stored.seq, stored.event))

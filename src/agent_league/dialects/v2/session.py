@@ -1,26 +1,36 @@
 """Messages to a peer that speaks league.v2, as the protocol writes it or in another form."""
 
 import asyncio
-import re
 from collections import defaultdict
-from collections.abc import Iterator
-from functools import cache
+from collections.abc import Iterator, Sequence
 from itertools import count
 
 import msgspec
-from msgspec import Raw, UnsetType
+from msgspec import Raw
 from msgspec.structs import replace
 
-from agent_league.dialects.dialect import Dialect, Outgoing, PeerSession, StartedCall
+from agent_league.dialects.dialect import (
+    Dialect,
+    Outgoing,
+    PeerSession,
+    StartedBatch,
+    StartedCall,
+)
 from agent_league.dialects.v2 import framings, order_forms, replies
+from agent_league.dialects.v2.answers import (
+    check_errors,
+    is_expected,
+    make_no_reply_error,
+    read_frame,
+    reply_name,
+)
 from agent_league.dialects.v2.framings import DEFAULT_FRAMING, Framing, FramingAttempts, KindRecord
 from agent_league.dialects.v2.inbound import V2Reader
 from agent_league.dialects.v2.order_forms import Get
-from agent_league.dialects.v2.repairs import preview
 from agent_league.dialects.v2.writings import swap_ids, write_rounds_as_text
 from agent_league.http.exchange import Answer, Post
 from agent_league.own_time import own_time
-from agent_league.protocol import Message, Request, RpcCode, failures, jsonrpc, name
+from agent_league.protocol import Message, Request, RpcCode, failures, jsonrpc
 from agent_league.protocol.contracts import schemas
 from agent_league.protocol.deviations import NO_LEDGER, Deviation, Ledger
 from agent_league.protocol.error_messages import GameErrorMessage, LeagueErrorMessage
@@ -31,8 +41,6 @@ from agent_league.protocol.requirements import rules
 from agent_league.vocabulary import Json
 
 _encode = msgspec.json.Encoder().encode
-_RATE_LIMIT_TEXT = re.compile(rb'(?i:rate.?limit|too many requests)|"E027\b')
-"""An id that an error repeats may have the letters of the code in it."""
 _ERRORS = (GameErrorMessage, LeagueErrorMessage)
 FIRST_PAUSE = 0.2
 """Seconds before a busy peer gets the request again; each pause is twice the last."""
@@ -59,17 +67,36 @@ class V2Session(PeerSession):
             return None
         number, ends = next(self._numbers), own_time() + within
         body = jsonrpc.encode_call(kind.route.tool, outgoing.body, number)
+        return StartedCall(outgoing, number, self._start_posting(body, within), ends)
+
+    def _start_posting(self, body: bytes, within: float) -> "asyncio.Future[Answer]":
         answer = self._post(self._url, body, within)
-        if not isinstance(answer, asyncio.Future):  # there is no connection yet
-            answer = asyncio.ensure_future(answer)
-        return StartedCall(outgoing, number, answer, ends)
+        if isinstance(answer, asyncio.Future):
+            return answer
+        return asyncio.ensure_future(answer)  # there is no connection yet
+
+    def start_batch(self, notices: Sequence[Outgoing], within: float) -> StartedBatch | None:
+        if self._records or self._default_framing is not DEFAULT_FRAMING or self.alias:
+            return None
+        numbers = [next(self._numbers) for _ in notices]
+        calls = [
+            jsonrpc.encode_call(notice.kind.route.tool, notice.body, number)
+            for notice, number in zip(notices, numbers, strict=True)
+        ]
+        return StartedBatch(numbers, self._start_posting(jsonrpc.encode_batch(calls), within))
+
+    def read_batch(self, started: StartedBatch) -> list[Raw] | None:
+        if started.answer.cancelled() or started.answer.exception() is not None:
+            return None
+        body = started.answer.result().body
+        return None if b"_ERROR" in body else jsonrpc.read_plain_results(body, started.numbers)
 
     def read_started(self, started: StartedCall) -> Raw | None:
         if started.answer.cancelled() or started.answer.exception() is not None:
             return None
         body = started.answer.result().body
         result = jsonrpc.read_plain_result(body, started.number)
-        return result if _is_expected(started.outgoing.kind, body) else None
+        return result if is_expected(started.outgoing.kind, body) else None
 
     async def finish(self, started: StartedCall, ledger: Ledger) -> bytes | Raw:
         kind = started.outgoing.kind
@@ -238,13 +265,13 @@ class V2Session(PeerSession):
         """Return the result in *answer* to a call with the id *number*, or raise its error."""
         if kind in self._records:
             self._records[kind].doubtful = False
-        body, wanted, error = answer.body, _reply_name(kind), None
+        body, wanted, error = answer.body, reply_name(kind), None
         number = None if framing.get_method is None else number  # it had no frame
-        is_right = _is_expected(kind, body)
+        is_right = is_expected(kind, body)
         if not is_right:
-            _check_errors(kind, body, ledger)
+            check_errors(kind, body, ledger)
         try:
-            result = _read_frame(number, answer)
+            result = read_frame(number, answer)
             if (is_right and not framing.is_tool_call) or not ledger.keeps_account:
                 return result
         except NonsenseError as problem:
@@ -275,62 +302,9 @@ class V2Session(PeerSession):
         found = replies.find_reply(content, kind.reply, number, from_tool=framing.is_tool_call)
         if found is None:
             replies.check_status(answer.status, content)
-            raise _make_no_reply_error(kind, content, ledger)
+            raise make_no_reply_error(kind, content, ledger)
         ledger.note(found.deviations)
         return _encode(found.body)
-
-
-def _check_errors(kind: type[Message], body: bytes, ledger: Ledger) -> None:
-    """Raise the error that an answer holds in place of a result."""
-    if b'"error"' in body and _RATE_LIMIT_TEXT.search(body):  # without HTTP's 429
-        raise failures.BusyError("it gets too many requests")
-    if b"_ERROR" in body and ledger.keeps_account:
-        replies.check_error_message(kind, body)
-
-
-@cache
-def _reply_name(kind: type[Message]) -> bytes | None:
-    return name(kind.reply).encode() if issubclass(kind, Request) else None
-
-
-def _is_expected(kind: type[Message], body: bytes) -> bool:
-    """Whether *body* may hold the reply to a *kind*; to a notice, anything but an error."""
-    wanted = _reply_name(kind)
-    return b'"error"' not in body and (b"_ERROR" not in body if wanted is None else wanted in body)
-
-
-def _make_no_reply_error(kind: type[Message], content: object, ledger: Ledger) -> NoAnswerError:
-    promised = replies.is_promise(content) and kind is not StartMatch
-    if ledger.strict:
-        rule = rules.LATER_ANSWER if promised else rules.OK_TO_UNKNOWN
-        ledger.add(Deviation(rule, preview(content)))
-    if promised:
-        is_sent = replies.says_sent(content)
-        return failures.PromisedError("the answer is to come later", is_sent=is_sent)
-    return failures.NoReplyError(f"not an answer to {name(kind)}: {preview(content)}")
-
-
-def _read_frame(number: int | None, answer: Answer) -> bytes | Raw:
-    """Return the result in an answer that is as it must be, or raise the error that it stands for."""
-    body = answer.body
-    try:
-        frame = jsonrpc.read_response(body)
-    except jsonrpc.FrameError as error:
-        raise NonsenseError(error.detail) from error
-    if isinstance(frame.error, jsonrpc.RpcError):
-        refusal = replies.get_refusal(answer.status)
-        raise refusal(frame.error.code, frame.error.message, frame.error.data)
-    if number not in (None, frame.id):
-        raise NonsenseError(f"the answer has the id {frame.id!r}, the request had {number}")
-    if not isinstance(frame.result, UnsetType):
-        return frame.result
-    if number is not None:
-        raise NonsenseError("the answer has neither a result nor an error")
-    message = msgspec.json.decode(body)  # it came without a frame
-    if message.get("message_type") in {"LEAGUE_ERROR", "GAME_ERROR"}:
-        detail = message.get("detail") or message.get("error_description")
-        raise RefusedError(RpcCode.INVALID_REQUEST, str(detail), message)
-    return body
 
 
 dialect = Dialect(
