@@ -40,6 +40,7 @@ GROUPS: Mapping[str, Mapping[str, str]] = {
         "player": "Run one player.",
         "backup": "Write every league of a folder into one file.",
         "restore": "Put the leagues of a back-up into a folder or a store.",
+        "simulate": "Say what a league of any size needs, without playing it.",
     },
     "Organise a running league": {
         "begin": "Begin with the players that have registered.",
@@ -103,6 +104,7 @@ ARGUMENTS: Mapping[str, str] = {
     **dict.fromkeys(("disqualify", "reinstate"), "AGENT [LEAGUE]"),
     "web": "[FOLDER]",
     **dict.fromkeys(("backup", "restore"), "FILE"),
+    "simulate": "[PLAYERS]",
     "stats": "PLAYER [LEAGUE]",
     "announce": "TEXT [LEAGUE]",
     "new": "KIND NAME",
@@ -166,6 +168,10 @@ EXAMPLES: Mapping[str, Sequence[str]] = {
         "league player --strategy llm --model qwen3:8b",
     ),
     "backup": ("league backup monday.db", "league backup monday.db --store postgresql://..."),
+    "simulate": (
+        "league simulate 100,1000,10000",
+        "league simulate 10000 --format ladder --think 2 --hosts 3 --referees 8",
+    ),
     "restore": ("league restore monday.db --shared elsewhere",),
     "void": ('league void R1M1 --reason "wrong opponent"',),
     "replay-match": ("league replay-match R1M1",),

@@ -83,6 +83,7 @@ _EXITS: Mapping[str, tuple[Exit, str]] = {
     "AgentKilledError": (Exit.ENVIRONMENT, "is there enough memory? go on with: league resume"),
     "AgentDiedError": (Exit.BUG, "its own error message is above"),
     "ConfigError": (Exit.USAGE, "league init --shared EXAMPLE writes valid files to compare with"),
+    "CostsError": (Exit.USAGE, "league simulate --help shows what can be given"),
     "UnsafeIdError": (Exit.USAGE, "choose a plain name, such as autumn_cup"),
     "StoreError": (Exit.ENVIRONMENT, _STORE_HINT),
     "OSError": (Exit.ENVIRONMENT, "choose another folder with --shared, or repair this one"),

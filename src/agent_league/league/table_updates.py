@@ -11,6 +11,11 @@ INTERVAL_PER_PLAYER, LONGEST_INTERVAL = 0.02, 4.0
 """Seconds between two updates of the table; spec: none is more than 5 seconds old."""
 
 
+def find_table_interval(players: int, shortest: float) -> float:
+    """Return the seconds between two updates: each goes to all players, with a row for each."""
+    return max(shortest, min(LONGEST_INTERVAL, INTERVAL_PER_PLAYER * players))
+
+
 class TableUpdates:
     """Sends the table when it has changed, but not more often than the settings allow."""
 
@@ -40,10 +45,6 @@ class TableUpdates:
         """Send the table at once, or, if it was sent just now, a moment later."""
         if self._timer is None:
             loop = asyncio.get_running_loop()
-            due = max(loop.time(), self._sent_at + self._find_interval())
+            players, shortest = len(self._season.players), self._season.settings.table_interval
+            due = max(loop.time(), self._sent_at + find_table_interval(players, shortest))
             self._timer = loop.call_at(due, self.send_pending)
-
-    def _find_interval(self) -> float:
-        """Return the seconds between two updates: each goes to all players, with a row for each."""
-        shortest = self._season.settings.table_interval
-        return max(shortest, min(LONGEST_INTERVAL, INTERVAL_PER_PLAYER * len(self._season.players)))
