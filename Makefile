@@ -130,6 +130,9 @@ bench-page: $(READY_BENCH)  ## measure everything, and write the tables of docs/
 	@$(BENCH).twin --json > .cache/twin.json
 	@$(BENCH).page .cache/bench.json .cache/sweep.json .cache/twin.json
 
+bench-costs: $(READY_BENCH)  ## measure what `league simulate` takes for granted
+	@$(BENCH).costs $(ARGS)
+
 bench-spectators: $(READY_BENCH)  ## measure what 200 spectators cost a league of 100 players (ARGS="--runs 5")
 	@$(BENCH).spectators $(ARGS)
 

@@ -1,0 +1,240 @@
+"""Measures what `league simulate` takes for granted, and writes it down.
+
+python -m bench.costs [--out FILE]
+"""
+
+import argparse
+import asyncio
+import platform
+import statistics
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import NamedTuple
+
+import msgspec
+import psutil
+
+from agent_league.clock import system_clock
+from agent_league.http.client import HttpClient
+from agent_league.league import table_updates
+from agent_league.league.notices import Notices
+from agent_league.running.event_loop import run
+from agent_league.running.folder import Folder
+from agent_league.running.serve import LOOPBACK, bind, url_of
+from agent_league.simulation.costs import Costs
+from agent_league.store.addresses import store_at
+from agent_league.store.events import AnnouncementMade
+from agent_league.store.log import StoredEvent
+from bench.measurement import Cost, run_apart
+from bench.ours import StoreAlone, keep_nothing, make_spec, play_spec
+from bench.recording import Exchange, record
+from store.cluster import Cluster, hindrance
+
+OUT = Path("src/agent_league/simulation/costs.json")
+NEVER, OFTEN = 1e6, 0.01
+"""Seconds between two tables."""
+HEAD_BYTES = 280
+"""The heads of a request and of its reply."""
+PROBES, COMMITS = 100, 50
+TURNS = 10
+"""Of the prisoner's dilemma."""
+
+
+class Measured(NamedTuple):
+    """What a league cost, and how many tables it sent to everybody."""
+
+    cost: Cost
+    tables: int
+    store_s: float = 0.0
+    stored_bytes: float = 0.0
+
+
+def play_with_tables(
+    players: int, interval: float, *, game: str = "even_odd", legs: int = 1, at_once: int = 10
+) -> Measured:
+    """Play a league that keeps nothing and sends its table so often."""
+    table_updates.INTERVAL_PER_PLAYER = 0.0
+    spec = make_spec(players, at_once=at_once, legs=legs)
+    settings = replace(spec.settings, table_interval=interval, game_type=game)
+    agents = [replace(agent, strategy="random") for agent in spec.players]
+    with _counted() as tables:
+        cost = play_spec(replace(spec, settings=settings, players=agents), keep_nothing())
+    return Measured(cost, len(tables))
+
+
+@contextmanager
+def _counted() -> Iterator[list[None]]:
+    made: list[None] = []
+    make = Notices.make_standings_update
+
+    def note(self: Notices) -> object:
+        made.append(None)
+        return make(self)
+
+    Notices.make_standings_update = note  # type: ignore[method-assign,assignment]  # only counted
+    yield made
+    Notices.make_standings_update = make  # type: ignore[method-assign]  # as it was
+
+
+def play_with_store(players: int, address: str, postmaster: int | None) -> Measured:
+    """Play a league that keeps its events, and measure the store, too."""
+    before = _read_tree(postmaster)
+    spec = make_spec(players)
+    settings = replace(spec.settings, table_interval=NEVER)
+    cost = play_spec(replace(spec, settings=settings), _kept(address))
+    file = Path(address)
+    size = file.stat().st_size if postmaster is None else 0
+    return Measured(cost, 0, _read_tree(postmaster) - before, size / cost.matches)
+
+
+@contextmanager
+def _kept(address: str) -> Iterator[Folder]:
+    yield StoreAlone(address=address)
+
+
+def _read_tree(pid: int | None) -> float:
+    """Return the CPU of a process and of all that it has started."""
+    if pid is None:
+        return 0.0
+    tree = [psutil.Process(pid), *psutil.Process(pid).children(recursive=True)]
+    # The postmaster counts the sessions that have ended.
+    ended = psutil.Process(pid).cpu_times()
+    children = ended.children_user + ended.children_system
+    return sum(one.cpu_times().user + one.cpu_times().system for one in tree) + children
+
+
+def measure_probe() -> float:
+    """Return the CPU that one look takes whether somebody listens."""
+
+    async def look() -> float:
+        listener = bind(LOOPBACK, 0)
+        listener.listen(PROBES)
+        client, began = HttpClient(), time.process_time()
+        for _ in range(PROBES):
+            await client.listens(url_of(listener), 5.0)
+        spent = time.process_time() - began
+        await client.close()
+        listener.close()
+        return spent / PROBES
+
+    return run(look())
+
+
+def measure_commit() -> float:
+    """Return how long it takes until a result is kept, in a file that survives a power cut."""
+
+    async def keep() -> float:
+        with TemporaryDirectory() as folder:
+            store, times = store_at(f"{folder}/league.db"), []
+            writer = await store.open("bench", "2025-01-15T10:00:00Z", "{}")
+            for seq in range(1, COMMITS + 1):
+                began = time.perf_counter()
+                event = AnnouncementMade(at="2025-01-15T10:00:00Z", text="x" * 500)
+                await writer.keep(StoredEvent(seq, event))
+                times.append(time.perf_counter() - began)
+            await store.close()
+        return statistics.median(times)
+
+    return asyncio.run(keep())
+
+
+def measure() -> Costs:
+    """Play some leagues, and take apart what they cost."""
+    quiet = {n: run_apart(play_with_tables, n, NEVER) for n in (20, 100)}
+    loud = {n: run_apart(play_with_tables, n, OFTEN) for n in (20, 100)}
+    many = run_apart(play_with_tables, 20, NEVER, legs=8)
+    wide = run_apart(play_with_tables, 200, NEVER, at_once=100)
+    long = run_apart(play_with_tables, 20, NEVER, game="prisoners_dilemma")
+    scripts = {n: record(n) for n in (10, 30)}
+    sizes = {kind: _measure(one) for kind, one in scripts[30].exchanges.items()}
+    tables = {n: _measure(scripts[n].exchanges["LEAGUE_STANDINGS_UPDATE"]) for n in scripts}
+    row_bytes = (tables[30] - tables[10]) / 20
+    notice_s, byte_s = _split_notice(quiet, loud, row_bytes)
+    base = quiet[100].cost
+    notices_per_match = 4 + 2 / 50  # two to each player in a round, one to the referee
+    per_match = {role: seconds / base.matches for role, seconds in base.cpu_s.items()}
+    extra = many.cost.matches - quiet[20].cost.matches
+    sqlite, postgres = _measure_stores()
+    moves = long.cost.cpu_s["referee"] / long.cost.matches - per_match["referee"]
+    shared_bytes = sizes["START_MATCH"] + sizes["MATCH_RESULT_REPORT"]
+    players_bytes = sizes["GAME_INVITATION"] + sizes["CHOOSE_PARITY_CALL"] + sizes["GAME_OVER"]
+    sqlite_s = max(0.0, sqlite.cost.cpu_s["manager"] / sqlite.cost.matches - per_match["manager"])
+    return Costs(
+        measured=f"{system_clock():%Y-%m-%d}, Python {platform.python_version()}, "
+        f"{psutil.cpu_count()} shared cores, with `make bench-costs`",
+        manager_match_s=per_match["manager"] - notices_per_match * notice_s + sqlite_s,
+        manager_notice_s=notice_s,
+        manager_byte_s=byte_s,
+        probe_s=measure_probe(),
+        referee_match_s=per_match["referee"],
+        referee_turn_s=moves / (TURNS - 1),
+        player_match_s=per_match["players"],
+        store_match_s=postgres,
+        commit_s=measure_commit(),
+        match_bytes=shared_bytes,
+        referee_bytes=shared_bytes + 2 * players_bytes,
+        notice_bytes=sizes["ROUND_COMPLETED"],
+        table_row_bytes=round(row_bytes),
+        stored_bytes=round(sqlite.stored_bytes),
+        manager_mb=quiet[20].cost.peak_mb["manager"],
+        manager_player_kb=_slope_kb(wide, quiet[20], "manager", 180),
+        manager_match_kb=_slope_kb(many, quiet[20], "manager", extra),
+        referee_mb=quiet[20].cost.peak_mb["referee"],
+        referee_match_kb=_slope_kb(wide, quiet[100], "referee", 90),
+    )
+
+
+def _measure(exchange: Exchange) -> int:
+    bodies = msgspec.json.encode(exchange.request), msgspec.json.encode(exchange.reply)
+    return HEAD_BYTES + sum(map(len, bodies))
+
+
+def _split_notice(
+    quiet: dict[int, Measured], loud: dict[int, Measured], row_bytes: float
+) -> tuple[float, float]:
+    """Return what a notice costs, and each of its bytes: from tables of two lengths."""
+    costs = {}
+    for n in quiet:
+        more = loud[n].cost.cpu_s["manager"] - quiet[n].cost.cpu_s["manager"]
+        costs[n] = more / max(1, (loud[n].tables - quiet[n].tables) * n)
+    few, lots = sorted(costs)
+    byte_s = max(1e-10, (costs[lots] - costs[few]) / (row_bytes * (lots - few)))
+    return max(1e-6, costs[few] - byte_s * row_bytes * few), byte_s
+
+
+def _slope_kb(more: Measured, less: Measured, role: str, by: int) -> float:
+    return max(0.1, 1024 * (more.cost.peak_mb[role] - less.cost.peak_mb[role]) / by)
+
+
+def _measure_stores() -> tuple[Measured, float]:
+    """Return what a league in SQLite cost, and the CPU of PostgreSQL for a match."""
+    with TemporaryDirectory() as folder:
+        sqlite = run_apart(play_with_store, 50, f"{folder}/league.db", None)
+    if why := hindrance():
+        raise SystemExit(why)
+    cluster = Cluster()
+    try:
+        cluster.start()
+        pid = int((cluster.folder / "data/postmaster.pid").read_text(encoding="ascii").split()[0])
+        postgres = run_apart(play_with_store, 50, cluster.address, pid)
+    finally:
+        cluster.remove()
+    return sqlite, postgres.store_s / postgres.cost.matches
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--out", type=Path, default=OUT)
+    out: Path = parser.parse_args().out
+    fields = msgspec.to_builtins(measure())
+    rounded = {k: float(f"{v:.3g}") if isinstance(v, float) else v for k, v in fields.items()}
+    out.write_bytes(msgspec.json.format(msgspec.json.encode(rounded)) + b"\n")
+    print(out.read_text(encoding="utf-8"))
+
+
+if __name__ == "__main__":
+    main()
