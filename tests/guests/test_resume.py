@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 
@@ -61,10 +61,12 @@ async def resumed(box: GuestBox, store: Store, url: str) -> Caller:
     return guest
 
 
-class Pen(NamedTuple):
+class Pen:
     """Keeps at once whatever it is given."""
 
-    events: list[StoredEvent]
+    def __init__(self, events: list[StoredEvent]) -> None:
+        self.events = events
+        self.on_failure: object = None
 
     async def keep(self, *stored: StoredEvent) -> None:
         self.events.extend(stored)

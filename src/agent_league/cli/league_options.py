@@ -122,9 +122,26 @@ Rounds = Annotated[
 ]
 
 
-def make_course(legs: int | None, name: str | None, rounds: int | None) -> dict[str, Any]:
-    """Return the flags that say who meets whom, and how often, as settings."""
-    return {"legs": legs, "format": name, "rounds": rounds}
+OverlapRounds = Annotated[
+    int | None,
+    between(
+        0, 1000, help="How many rounds may begin before an earlier one is over; by default none."
+    ),
+]
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class Course:
+    """Who meets whom, how often, and when; each field is a flag."""
+
+    legs: Legs = None
+    format: Format = None
+    rounds: Rounds = None
+    overlap_rounds: OverlapRounds = None
+
+
+COURSE = Course()
 
 
 Seed = Annotated[

@@ -64,6 +64,7 @@ def _describe(settings: LeagueSettings) -> dict[str, object]:
         "format": settings.format,
         "legs": settings.legs,
         "rounds": settings.rounds,
+        "overlap-rounds": settings.overlap_rounds,
         "assign": settings.assignment,
         "protocol": settings.protocols[0],
     }

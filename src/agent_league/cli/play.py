@@ -50,9 +50,7 @@ def play(
     strategy: str | None = None,
     referees: flags.Referees | None = None,
     seed: flags.Seed = None,
-    legs: flags.Legs = None,
-    format: flags.Format = None,  # noqa: A002 - the flag's name
-    rounds: flags.Rounds = None,
+    course: flags.Course = flags.COURSE,
     game: flags.Game = None,
     assign: Policy | None = None,
     protocol: flags.Protocol | None = None,
@@ -91,8 +89,8 @@ def play(
         folder = replace(folder, durability=durability or spec.durability)
         return play_out(spec, folder, display, json=json, open_browser=open)
     files = ConfigFiles(shared)
-    course = flags.make_course(legs, format, rounds) | {"protocols": protocol and (protocol,)}
-    base = files.make_settings(None, seed, game=game, assignment=assign, **course)
+    chosen = vars(course) | {"protocols": protocol and (protocol,)}
+    base = files.make_settings(None, seed, game=game, assignment=assign, **chosen)
     spec = files.make_spec(base, Lineup(players, referees, strategy, port_base, guests))
     settings = replace(spec.settings, league_id=folder.find_free_id(base.league_id, rows))
     _print_earlier(rows, folder, settings.league_id)

@@ -52,9 +52,7 @@ def start(
     players: flags.Players | None = None,
     referees: flags.Referees | None = None,
     game: flags.Game = None,
-    legs: flags.Legs = None,
-    format: flags.Format = None,  # noqa: A002 - the flag's name
-    rounds: flags.Rounds = None,
+    course: flags.Course = flags.COURSE,
     seed: flags.Seed = None,
     port_base: flags.PortBase = None,
     host: flags.Host = None,
@@ -77,7 +75,7 @@ def start(
     """
     files, folder = ConfigFiles(shared), Folder(shared, store, durability)
     chosen: dict[str, Any] = {"strict": strict, "game": game, "cross_check": cross_check}
-    chosen |= read_gate(join_code, roster) | flags.make_course(legs, format, rounds)
+    chosen |= read_gate(join_code, roster) | vars(course)
     base = files.make_settings(
         league_id, seed, awaited_players=players, class_league=class_league, **chosen
     )
@@ -172,9 +170,7 @@ def manager(
     players: flags.Players = 4,
     referees: Annotated[int, flags.between(1)] = 1,
     game: flags.Game = None,
-    legs: flags.Legs = None,
-    format: flags.Format = None,  # noqa: A002 - the flag's name
-    rounds: flags.Rounds = None,
+    course: flags.Course = flags.COURSE,
     seed: flags.Seed = None,
     host: flags.Host = None,
     endpoint: flags.Endpoint = None,
@@ -202,7 +198,7 @@ def manager(
     """
     files, folder = ConfigFiles(shared), Folder(shared, store, durability)
     chosen: dict[str, Any] = {"strict": strict, "game": game, "cross_check": cross_check}
-    chosen |= read_gate(join_code, roster) | flags.make_course(legs, format, rounds)
+    chosen |= read_gate(join_code, roster) | vars(course)
     chosen |= {"awaited_players": players, "awaited_referees": referees}
     spec = LeagueSpec(
         files.make_settings(league_id, seed, class_league=class_league, **chosen),

@@ -138,6 +138,7 @@ def settings(
         format=league.scheduling.format,
         legs=league.legs,
         rounds=league.rounds,
+        overlap_rounds=league.overlap_rounds,
         min_players=league.participants.min_players,
         max_players=league.participants.max_players,
         assignment=league.assignment,

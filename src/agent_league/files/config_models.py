@@ -290,6 +290,7 @@ class LeagueConfig(Config, frozen=True, kw_only=True):
     assignment: Text = "least_busy"
     legs: Legs = 1
     rounds: Legs = 8
+    overlap_rounds: Annotated[int, Meta(ge=0, le=1000, extra=rule("0 to 1000 rounds"))] = 0
     announcement_lead_sec: Delay | UnsetType = UNSET
     """Seconds from the announcement of a round to its first match; if unset, 60 in a class league."""
     unique_names: bool = False

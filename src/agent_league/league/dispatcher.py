@@ -11,6 +11,7 @@ from agent_league.league.context import Context
 from agent_league.league.discipline import Discipline
 from agent_league.league.leases import Leases
 from agent_league.league.liveness import Liveness
+from agent_league.league.open_rounds import OpenMatches, Pause
 from agent_league.league.order_failures import OrderFailures
 from agent_league.league.orders import Assignment, OrderWriter, TakeResult
 from agent_league.league.referee_pool import PullQueue, RefereePool
@@ -52,9 +53,10 @@ class Dispatcher:
         self._pending: asyncio.Queue[ScheduledMatch] = asyncio.Queue()
         self._assignments: dict[str, Assignment] = {}
         """The matches that referees have, by match id."""
-        self._may_begin = asyncio.Event()
-        self._remaining: set[str] = set()
-        self._all_ended = asyncio.Event()
+        self.pause = Pause(context)
+        self._open_matches = OpenMatches()
+        self._referee_plan: dict[str, str] = {}
+        self._dispatching: asyncio.Task[None] | None = None
         self.order_writer = OrderWriter(context)
         self._keys_of = context.keyring.keys_of
         self._leases = Leases(self._on_lease_over)
@@ -66,8 +68,6 @@ class Dispatcher:
         context.events.when_kept(events.MatchAdded, self._on_match_added)
         context.events.when_kept(events.AgentRegistered, self._order_again)
         context.events.when_kept(events.TokenIssued, self._order_again)
-        context.events.when_kept(events.LeaguePaused, self._apply_pause)
-        context.events.when_kept(events.LeagueContinued, self._apply_pause)
 
     async def play(
         self,
@@ -75,28 +75,33 @@ class Dispatcher:
         referee_plan: Mapping[str, str],
         call_when_ready: CallWhenReady,
     ) -> None:
-        """Return when every one of *matches*, and every match to be replayed, has its result."""
+        """Return when every one of *matches*, and every match to be replayed, has its result.
+
+        Several rounds may be played at once.
+        """
         wanted = {match.match_id: match for match in matches}
         wanted |= {match.match_id: match for match in self._season.list_unplayed_replays()}
-        self._remaining = wanted.keys() - self._season.results.keys()
-        self._all_ended.clear()
-        self._apply_pause()
-        for match in wanted.values():
-            if match.match_id in self._remaining:
-                call_when_ready(match, partial(self._pending.put_nowait, match))
-        dispatch_task = asyncio.ensure_future(self._dispatch(referee_plan))
+        waiting = {
+            match_id: match
+            for match_id, match in wanted.items()
+            if match_id not in self._season.results and match_id not in self._open_matches
+        }
+        over = self._open_matches.add(waiting)
+        self._referee_plan |= referee_plan
+        for match in waiting.values():
+            call_when_ready(match, partial(self._pending.put_nowait, match))
+        if self._dispatching is None:
+            self._dispatching = asyncio.ensure_future(self._dispatch())
         try:
-            if self._remaining:
-                await self._all_ended.wait()
+            await over
         finally:
-            dispatch_task.cancel()
+            self._open_matches.drop(over)
+            if not self._open_matches and self._dispatching is not None:
+                self._dispatching.cancel()
+                self._dispatching = None
 
     def count_waiting(self) -> int:
         return self._pending.qsize()
-
-    async def wait_while_paused(self) -> None:
-        self._apply_pause()
-        await self._may_begin.wait()
 
     def answer_poll(self, referee: Entry) -> Json:
         """Return the next match for a referee that asks for its matches, or None.
@@ -105,7 +110,7 @@ class Dispatcher:
         """
         referee_id = referee.agent_id
         mine = {a.match.match_id: a for a in self._assignments_of(referee_id)}
-        wanted = mine.keys() & self._remaining
+        wanted = {match_id for match_id in mine if match_id in self._open_matches}
         self._pull_queue.note_poll(referee_id)
         is_new = referee_id not in self._pull_queue
         if is_new and self._session(referee_id).is_doubtful(StartMatch):
@@ -147,14 +152,13 @@ class Dispatcher:
     def _on_match_ended(self, ended: events.MatchEnded) -> None:
         if ended.match_id in self._assignments:
             self._assignments[ended.match_id].settle(ended=True)
-        self._remaining.discard(ended.match_id)
-        if not self._remaining:
-            self._all_ended.set()
+        self._referee_plan.pop(ended.match_id, None)
+        self._open_matches.end(ended.match_id)
 
     def _on_match_added(self, event: events.MatchAdded) -> None:
         """Play it beside the others; if nothing is played now, `play` will find it."""
-        if self._remaining:
-            self._remaining.add(event.match_id)
+        if self._open_matches:
+            self._open_matches.join(event.match_id)
             self._pending.put_nowait(event.match)
 
     def _on_referee_gone(self, event: events.AgentSuspended | events.AgentDisqualified) -> None:
@@ -177,22 +181,18 @@ class Dispatcher:
         if not await self._offer(assignment):
             assignment.settle(ended=False)
 
-    def _apply_pause(self, event: events.Event | None = None) -> None:
-        """Let matches begin, unless the league is paused."""
-        (self._may_begin.clear if self._season.paused else self._may_begin.set)()
-
     def _assignments_of(self, referee_id: str) -> list[Assignment]:
         return [one for one in self._assignments.values() if one.referee_id == referee_id]
 
-    async def _dispatch(self, referee_plan: Mapping[str, str]) -> None:
+    async def _dispatch(self) -> None:
         while True:
             match = await self._pending.get()
             if self._try_walkover(match):
                 continue
-            preferred = referee_plan.get(match.match_id)
+            preferred = self._referee_plan.get(match.match_id)
             referee = await self._referee_pool.take(match.match_id, preferred)
-            await self._may_begin.wait()
-            if match.match_id in self._remaining and not self._try_walkover(match):
+            await self.pause.wait_until_over()
+            if match.match_id in self._open_matches and not self._try_walkover(match):
                 self._context.spawn(self._assign(match, referee.agent_id))
             else:  # its former referee has reported it after all, or a player is out by now
                 self._referee_pool.release(referee.agent_id, match.match_id)
@@ -201,7 +201,7 @@ class Dispatcher:
         """End a match without a referee if a player is disqualified; False if none is."""
         players = [match.first, match.second]
         out = [p for p in players if self._season.roster[p].state is Lifecycle.DISQUALIFIED]
-        if out and match.match_id in self._remaining:
+        if out and match.match_id in self._open_matches:
             winner = next((player for player in players if player not in out), None)
             details = {"reason": f"{', '.join(out)} disqualified"}
             result = read_result(players, winner, out, Termination.DISQUALIFIED, details=details)
@@ -228,7 +228,7 @@ class Dispatcher:
         finally:
             self._referee_pool.release(referee_id, match.match_id)
             del self._assignments[match.match_id]
-        if match.match_id in self._remaining:
+        if match.match_id in self._open_matches:
             self._pending.put_nowait(match)
 
     async def _await_result(self, assignment: Assignment) -> bool:

@@ -1,6 +1,7 @@
 """The course of a season: registration, round after round, the end."""
 
 import asyncio
+from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 
@@ -11,6 +12,7 @@ from agent_league.league.dispatcher import Dispatcher
 from agent_league.league.exclusion import ExclusionNotices
 from agent_league.league.liveness import Liveness
 from agent_league.league.notices import Broadcaster, Notices
+from agent_league.league.open_rounds import PlayersInTurn
 from agent_league.league.referee_pool import RefereePool
 from agent_league.league.table_updates import TableUpdates
 from agent_league.peers.outbox import Urgency
@@ -40,6 +42,7 @@ class SeasonRunner:
         self._broadcaster = Broadcaster(context, self.liveness, self.discipline)
         self.dispatcher = Dispatcher(context, self._referee_pool, self.liveness, self.discipline)
         self._table_updates = TableUpdates(context, self._broadcaster, self._notices)
+        self._players_in_turn = PlayersInTurn()
         self._may_start = asyncio.Event()
         self._is_start_ordered = False
         """Whether the season begins as soon as enough of those who have registered answer."""
@@ -47,6 +50,7 @@ class SeasonRunner:
         context.events.when_kept(events.TokenIssued, lambda event: self.greet(event.agent_id))
         context.events.when_kept(events.AgentReinstated, lambda event: self.greet(event.agent_id))
         context.events.when_kept(events.MatchEnded, self._announce_walkover)
+        context.events.when_kept(events.MatchEnded, self._players_in_turn.on_match_ended)
         context.events.when_kept(events.AgentRecovered, lambda event: self._start_if_complete())
         context.events.when_kept(events.MatchAdded, self._announce_replay)
 
@@ -60,12 +64,13 @@ class SeasonRunner:
                 await self._events.append(events.SeasonStarted(at=self._now(), players=[*players]))
             elif self._season.stage is Stage.PLAYING:  # some may be about to come back
                 await self.liveness.await_return()
-            for round_id in range(self._season.closed_rounds + 1, self._season.total_rounds + 1):
-                await self._play_round(round_id)
-            await self.dispatcher.wait_while_paused()  # the organiser may have doubts until the end
+            await self._play_rounds()
+            await (
+                self.dispatcher.pause.wait_until_over()
+            )  # the organiser may have doubts until the end
             while self._season.list_unplayed_replays():
                 await self.dispatcher.play((), {}, partial(self._call_when_ready, {}))
-                await self.dispatcher.wait_while_paused()
+                await self.dispatcher.pause.wait_until_over()
         finally:
             heartbeat.cancel()
         await self._finish()
@@ -143,11 +148,32 @@ class SeasonRunner:
             return season.pairings(round_id)
         return await asyncio.to_thread(season.pairings, round_id)
 
-    async def _play_round(self, round_id: int) -> None:
-        season, now, note = self._season, self._now, self._events.note
+    async def _play_rounds(self) -> None:
+        """Play the rounds that are left, as many at once as the settings allow."""
+        season, open_rounds = self._season, deque[tuple[int, asyncio.Task[None]]]()
+        try:
+            for round_id in range(season.closed_rounds + 1, season.total_rounds + 1):
+                while len(open_rounds) > self._overlap:
+                    await self._close_round(*open_rounds.popleft())
+                open_rounds.append((round_id, await self._open_round(round_id)))
+            while open_rounds:
+                await self._close_round(*open_rounds.popleft())
+        finally:
+            for _, playing in open_rounds:
+                playing.cancel()
+
+    @property
+    def _overlap(self) -> int:
+        """How many rounds may begin before an earlier one is over; only of a format that allows it."""
+        return self._settings.overlap_rounds if self._season.format.foreseeable else 0
+
+    async def _open_round(self, round_id: int) -> "asyncio.Task[None]":
+        """Announce a round, and return the task that plays it."""
+        season = self._season
         drawn = await self._draw_round(round_id)
         matches = [season.matches.get(m.match_id) or season.commit(m) for m in drawn]
-        note(events.RoundOpened(at=now(), round_id=round_id, matches=matches))
+        opened = events.RoundOpened(at=self._now(), round_id=round_id, matches=matches)
+        self._events.note(opened)
         referees = self._referee_pool.plan_referees(len(matches))
         match_ids = (match.match_id for match in matches)
         referee_plan = dict(zip(match_ids, referees, strict=False))
@@ -157,14 +183,34 @@ class SeasonRunner:
         sent = self._broadcaster.tell(announcement, prepare_extras=calendar, instead=own)
         if self._settings.announcement_lead:
             await asyncio.sleep(self._settings.announcement_lead)
-        await self.dispatcher.play(matches, referee_plan, partial(self._call_when_ready, sent))
-        note(events.RoundClosed(at=now(), round_id=round_id))
+        call = self._call_in_turn if self._overlap else self._call_when_ready
+        playing = self.dispatcher.play(matches, referee_plan, partial(call, sent))
+        return asyncio.ensure_future(playing)
+
+    async def _close_round(self, round_id: int, playing: "asyncio.Task[None]") -> None:
+        """Wait until a round has been played, and tell everybody that it is over."""
+        try:
+            await playing
+        except asyncio.CancelledError:
+            playing.cancel()
+            raise
+        self._events.note(events.RoundClosed(at=self._now(), round_id=round_id))
         completed = self._notices.make_round_completed(round_id)
         self._broadcaster.tell(completed, prepare_extras=self._notices.freeze_table)
 
     def _announce_replay(self, event: events.MatchAdded) -> None:
         announcement = self._notices.make_round_announcement(event.round_id, [event.match], {})
         self._broadcaster.tell(announcement)
+
+    def _call_in_turn(
+        self,
+        sent: Mapping[str, "asyncio.Future[None]"],
+        match: events.ScheduledMatch,
+        begin: Callable[[], None],
+    ) -> None:
+        """Call *begin* when the players of *match* are ready, and have finished earlier rounds."""
+        call = partial(self._call_when_ready, sent, match, begin)
+        self._players_in_turn.queue(match, call)
 
     def _call_when_ready(
         self,

@@ -86,6 +86,8 @@ class LeagueSettings:
     """How often a pair meets."""
     rounds: int = 8
     """How many rounds there are, in a format that does not end by itself."""
+    overlap_rounds: int = 0
+    """How many rounds may begin before an earlier one is over, where all pairings are known before."""
     awaited_players: int | None = None
     """How many must have registered before the first round; None: the organiser starts the league."""
     awaited_referees: int = 1

@@ -1,0 +1,106 @@
+"""What is being played: the matches of each open round, and who has to finish a match first."""
+
+import asyncio
+from collections.abc import Callable, Iterable
+
+from agent_league.league.context import Context
+from agent_league.store.events import (
+    Event,
+    LeagueContinued,
+    LeaguePaused,
+    MatchEnded,
+    ScheduledMatch,
+)
+
+
+class OpenMatches:
+    """The matches that are to be played now, grouped by who waits for them."""
+
+    def __init__(self) -> None:
+        self._groups: list[tuple[set[str], asyncio.Future[None]]] = []
+
+    def __contains__(self, match_id: str) -> bool:
+        return any(match_id in group for group, _ in self._groups)
+
+    def __bool__(self) -> bool:
+        return bool(self._groups)
+
+    def add(self, match_ids: Iterable[str]) -> "asyncio.Future[None]":
+        """Open these matches; the future is done when all of them have ended."""
+        group = set(match_ids)
+        over: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        if group:
+            self._groups.append((group, over))
+        else:
+            over.set_result(None)
+        return over
+
+    def join(self, match_id: str) -> None:
+        """Open one more match; whoever waits for the latest group waits for it too."""
+        self._groups[-1][0].add(match_id)
+
+    def end(self, match_id: str) -> None:
+        for place in self._groups:
+            group, over = place
+            group.discard(match_id)
+            if not group and not over.done():
+                over.set_result(None)
+        self._groups = [place for place in self._groups if place[0]]
+
+    def drop(self, over: "asyncio.Future[None]") -> None:
+        """Forget the group that nobody waits for any more."""
+        self._groups = [place for place in self._groups if place[1] is not over]
+
+
+class Pause:
+    """Lets matches begin, unless the organiser has paused the league."""
+
+    def __init__(self, context: Context) -> None:
+        self._season = context.season
+        self._is_over = asyncio.Event()
+        context.events.when_kept(LeaguePaused, self._apply)
+        context.events.when_kept(LeagueContinued, self._apply)
+
+    async def wait_until_over(self) -> None:
+        """Wait until the league is not paused; mostly it is not."""
+        if self._season.paused:
+            self._apply()
+            await self._is_over.wait()
+
+    def _apply(self, event: Event | None = None) -> None:
+        (self._is_over.clear if self._season.paused else self._is_over.set)()
+
+
+class PlayersInTurn:
+    """Lets every player play its matches one after the other, in the order of the rounds."""
+
+    def __init__(self) -> None:
+        self._running: dict[str, asyncio.Future[None]] = {}
+        """By match."""
+        self._latest: dict[str, asyncio.Future[None]] = {}
+        """The latest match of each player."""
+
+    def queue(self, match: ScheduledMatch, begin: Callable[[], None]) -> None:
+        """Call *begin* when both players have finished the matches that were queued before."""
+        players = (match.first, match.second)
+        earlier = {one for one in map(self._latest.get, players) if one and not one.done()}
+        ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._running[match.match_id] = ended
+        self._latest.update(dict.fromkeys(players, ended))
+        left = len(earlier)
+
+        def count_down(_: "asyncio.Future[None]") -> None:
+            nonlocal left
+            left -= 1
+            if left == 0:
+                begin()
+
+        for one in earlier:
+            one.add_done_callback(count_down)
+        if not earlier:
+            begin()
+
+    def on_match_ended(self, event: MatchEnded) -> None:
+        ended = self._running.pop(event.match_id, None)
+        if ended is not None:
+            ended.set_result(None)
