@@ -1,19 +1,25 @@
 """A manager shows its league while it is played, and no move before its match is over."""
 
 import asyncio
+from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
 from prometheus_client.parser import text_string_to_metric_families
 
 from agent_league.http.client import HttpClient
-from agent_league.season.season import Stage
-from agent_league.store.events import MatchAssigned
+from agent_league.season.season import Season, Stage
+from agent_league.season.settings import LeagueSettings
+from agent_league.store.events import Event, MatchAssigned, MatchEnded
 from agent_league.store.sqlite import SqliteStore
 from agent_league.vocabulary import Json
+from agent_league.web.league_view import LeagueView
 from agent_league.web.live_site import LiveSite
+from agent_league.web.pages.match import load
+from agent_league.web.records import RememberedRecords
 from end_to_end.http_league import HttpLeague
 from serving.callers import sent
+from store.samples import STORED
 from web.played import add_player
 
 BROWSER = {"accept": "text/html"}
@@ -29,7 +35,8 @@ def show_live(league: HttpLeague, *, aliases: bool = False) -> LiveSite:
 async def read_json(league: HttpLeague, path: str) -> Json:
     wire = HttpClient()
     try:
-        answer = await wire.get(league.url.removesuffix("/mcp") + path, 5.0)
+        # The first page of a process loads the templates, which takes long on a busy machine.
+        answer = await wire.get(league.url.removesuffix("/mcp") + path, 60.0)
         return msgspec.json.decode(answer.body)
     finally:
         await wire.close()
@@ -115,6 +122,32 @@ def test_no_move_is_shown_before_its_match_is_over() -> None:
             assert after["first"]["choice"] in {"even", "odd"}
 
     asyncio.run(main())
+
+
+class LateRecords(RememberedRecords):
+    """Records that take so long to read that a match ends meanwhile."""
+
+    def __init__(self, season: Season, ended: MatchEnded) -> None:
+        super().__init__(season)
+        self._ended = ended
+
+    async def read_events(self, match_ids: Sequence[str]) -> list[Event]:
+        before = await super().read_events(match_ids)
+        self._season.apply(self._ended)
+        return before
+
+
+def test_a_match_that_ends_while_it_is_read_is_shown_as_over() -> None:
+    events = [stored.event for stored in STORED]
+    place = next(n for n, event in enumerate(events) if isinstance(event, MatchEnded))
+    ended, season = events[place], Season(LeagueSettings(seed="7"))
+    assert isinstance(ended, MatchEnded)
+    for event in events[:place]:
+        season.apply(event)
+    view = LeagueView(season, LateRecords(season, ended))
+    shown = asyncio.run(load(view, {"match_id": ended.match_id}))
+    assert shown is not None
+    assert (shown["status"], shown["state"]) == (ended.status, "over")
 
 
 def test_a_monitoring_system_reads_the_numbers_of_the_league(tmp_path: Path) -> None:

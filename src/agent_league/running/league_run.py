@@ -137,7 +137,8 @@ class LeagueRun:
 
     def _measure(self) -> dict[str, Json]:
         """Return what only the process that runs the league knows of it."""
-        return {**self.manager.measure(), "free": self.folder.measure_room()}
+        room, url = self.folder.measure_room(), self.url.removesuffix("/mcp")
+        return {**self.manager.measure(), "free": room, "url": url}
 
     @property
     def season(self) -> Season:

@@ -84,6 +84,8 @@ def show_name(name: object) -> Markup:
 def show_milliseconds(value: float | None) -> str:
     if value is None:
         return UNKNOWN
+    if value < 1:
+        return "<1 ms" if value > 0 else "0 ms"
     if value < 10:  # noqa: PLR2004 - here a tenth still matters
         return f"{value:.1f} ms"
     return f"{value:.0f} ms" if value < 1000 else f"{value / 1000:.3g} s"  # noqa: PLR2004 - a second

@@ -6,8 +6,8 @@ from typing import Any
 
 from markupsafe import Markup
 
-LEFT, GAP, ROW, TOP = 96, 200, 40, 64
-_SHORT = 34
+LEFT, GAP, ROW, TOP = 88, 262, 40, 64
+_SHORT, _SHORT_NAME = 40, 24
 LEAGUE = "league_manager"
 LAST_STEP = 10_000
 """The number of the report, which comes after all messages."""
@@ -22,8 +22,8 @@ def draw_sequence(
     """
     order, report = _frame(lanes, took_ms)
     messages = [*order, *messages, *report]
-    places = {sender: LEFT + 90 + GAP * number for number, sender in enumerate(lanes)}
-    width = LEFT + 90 + GAP * (len(lanes) - 1) + 100
+    places = {sender: LEFT + 110 + GAP * number for number, sender in enumerate(lanes)}
+    width = LEFT + 110 + GAP * (len(lanes) - 1) + 110
     height = TOP + ROW * len(messages) + 16
     heads = "".join(_draw_lane(places[who], lanes[who], height) for who in lanes)
     arrows = "".join(
@@ -54,10 +54,10 @@ def _frame(
 
 
 def _draw_lane(x: int, name: str, height: int) -> str:
-    short = name if len(name) <= _SHORT // 2 else f"{name[: _SHORT // 2 - 1]}…"
+    short = name if len(name) <= _SHORT_NAME else f"{name[: _SHORT_NAME - 1]}…"
     return (
         f'<g><title>{escape(name)}</title><line class="lane" x1="{x}" x2="{x}" y1="44" y2="{height}"/>'
-        f'<rect class="head" x="{x - 84}" y="12" width="168" height="32" rx="8"/>'
+        f'<rect class="head" x="{x - 106}" y="12" width="212" height="32" rx="8"/>'
         f'<text class="lane-name" x="{x}" y="33">{escape(short)}</text></g>'
     )
 
@@ -74,7 +74,7 @@ def _draw_message(one: Mapping[str, Any], places: Mapping[str, int], y: int) -> 
     timing = _draw_timing(one, (start + end) // 2, y)
     return (
         f'<g class="{kind}" data-step="{one["number"]}">'
-        f'<text class="time" x="{LEFT - 14}" y="{y + 4}">{_format_ms(one["offset_ms"])}</text>'
+        f'<text class="time" x="{LEFT - 14}" y="{y + 4}">{escape(_format_ms(one["offset_ms"]))}</text>'
         f'<line x1="{start}" x2="{end}" y1="{y}" y2="{y}"/><polyline points="{tip}"/>'
         f'<text class="label" x="{(start + end) // 2}" y="{y - 6}">{escape(text)}</text>{timing}</g>'
     )
@@ -88,13 +88,15 @@ def _draw_timing(one: Mapping[str, Any], middle: int, y: int) -> str:
     of_limit = f" of {_format_ms(limit)}" if limit else ""
     share = min(1.0, took / limit) if limit else 0.0
     return (
-        f'<text class="timing" x="{middle}" y="{y + 13}">{_format_ms(took)}{of_limit}</text>'
+        f'<text class="timing" x="{middle}" y="{y + 13}">{escape(_format_ms(took))}{of_limit}</text>'
         f'<rect class="limit" x="{middle - 40}" y="{y + 17}" width="80" height="3" rx="1.5"/>'
         f'<rect class="used" x="{middle - 40}" y="{y + 17}" width="{max(1.5, 80 * share):.1f}" height="3" rx="1.5"/>'
     )
 
 
 def _format_ms(milliseconds: float) -> str:
+    if 0 < milliseconds < 1:
+        return "<1 ms"
     if milliseconds < 1000:  # noqa: PLR2004 - a second
         return f"{milliseconds:.0f} ms"
     return f"{milliseconds / 1000:.3g} s"

@@ -39,6 +39,7 @@ def describe_live(view: LeagueView) -> Data:
         "playing": playing[:SHOWN_PLAYING],
         "more_playing": max(0, len(playing) - SHOWN_PLAYING),
         "news": list_news(view),
+        "join": view.find_gauges().get("url") if view.find_gauges else None,
     }
 
 

@@ -1,5 +1,8 @@
 """What happened, event by event: searched, followed, and read by other programs."""
 
+import re
+from typing import Any
+
 import msgspec
 
 from agent_league.store.codec import KINDS
@@ -10,6 +13,10 @@ SEARCHED = 5000
 """How many of the latest events are searched; `league log --grep` searches all."""
 SHOWN = 200
 BATCH = 1000
+MOST = 6
+"""How many parts of a list are shown."""
+_HASH = re.compile(r"[0-9a-f]{24,}")
+_NOTHING: tuple[Any, ...] = (None, "", [], {})
 
 
 async def load(view: LeagueView, arguments: Arguments) -> Data:
@@ -44,7 +51,27 @@ async def _read_latest(view: LeagueView) -> list[Data]:
 def _describe(view: LeagueView, seq: int, event: object) -> Data:
     fields = view.publish(event)  # type: ignore[arg-type]  # an event of any kind
     at, kind = fields.pop("at"), fields.pop("event")
-    return {"seq": seq, "at": at, "kind": kind, "text": msgspec.json.encode(fields).decode()}
+    text = msgspec.json.encode(fields).decode()
+    return {"seq": seq, "at": at, "kind": kind, "text": text, "parts": _list_parts(fields)}
+
+
+def _list_parts(fields: Data) -> list[tuple[str, str]]:
+    """Return what people read of an event: its fields that say something, with plain values."""
+    return [(key, _shorten(value)) for key, value in fields.items() if value not in _NOTHING]
+
+
+def _shorten(value: Any) -> str:
+    """Return a value in few characters; the page as JSON has the whole of it."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, dict):
+        pairs = (f"{key} {_shorten(one)}" for key, one in value.items() if one not in _NOTHING)
+        return ", ".join(pairs)
+    if isinstance(value, list):
+        some = ", ".join(map(_shorten, value[:MOST]))
+        return f"{some} and {len(value) - MOST} more" if len(value) > MOST else some
+    text = str(value)
+    return f"{text[:12]}…" if _HASH.fullmatch(text) else text
 
 
 def _fits(line: Data, words: str, kind: str, agent: str) -> bool:

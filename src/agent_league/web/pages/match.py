@@ -23,6 +23,7 @@ async def load(view: LeagueView, arguments: Arguments) -> Data | None:
     match_id = line.match.match_id
     known = await view.records.read_events([match_id])
     entries = (await view.records.read_transcripts([match_id])).get(match_id, [])
+    line = find_match(view.season, match_id) or line  # it may have ended while we read
     return describe_match(view, line, known, entries)
 
 

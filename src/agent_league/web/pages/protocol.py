@@ -15,7 +15,13 @@ _WORDS = {"league_manager": "league"}
 
 
 async def load(view: LeagueView, arguments: Arguments) -> Data:
-    return describe_protocol()
+    found = describe_protocol()
+    patience = view.season.settings.patience
+    messages = [
+        one | {"within_s": getattr(patience, one["wait"]) if one["wait"] else None}
+        for one in found["messages"]
+    ]
+    return found | {"messages": messages}
 
 
 @cache

@@ -91,7 +91,7 @@
       if (news.over) {  // nothing more will come
         isOver = true;
         close();
-        show("over", "");
+        show("final", "");
       }
     };
     const open = () => {
