@@ -4,11 +4,13 @@ from collections.abc import Awaitable, Callable, Sequence
 from random import Random
 from typing import Any, NamedTuple, Protocol, TypeAlias, TypeVar, runtime_checkable
 
+from msgspec import Struct
+
 from agent_league.catalogue import Catalogue
 from agent_league.vocabulary import Json
 
 
-class Situation(NamedTuple):
+class Situation(Struct, frozen=True):
     """All that a strategy may know when it is asked for a move."""
 
     view: Json

@@ -66,3 +66,12 @@ def test_the_turns_follow_from_the_options() -> None:
     assert count_turns(GAMES["prisoners_dilemma"], {"rounds": 200}) == 200
     assert count_turns(GAMES["kuhn_poker"], {"hands": 2}) == 6
     assert count_turns(GAMES["tic_tac_toe"], {}) == 9
+
+
+def test_a_view_stays_what_it_was_when_the_game_goes_on() -> None:
+    game = GAMES["prisoners_dilemma"]
+    state = game.play(game.start({}, Random(0)), {0: "C", 1: "D"}, Random(0))
+    view, before = game.view(state, 0), hash(state)
+    branches = [game.play(state, {0: one, 1: one}, Random(0)) for one in "CD"]
+    assert (view["mine"], view["theirs"], hash(state)) == (["C"], ["D"], before)
+    assert [game.view(one, 1)["mine"] for one in branches] == [["D", "C"], ["D", "D"]]

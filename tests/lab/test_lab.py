@@ -64,9 +64,10 @@ def test_the_seats_change_after_each_match() -> None:
     assert len(met.endings) == 2
     first = Brain(lambda situation: ["heads", "tails"][situation.view["you"]], "one")
     table = Table("matching_pennies", GAMES["matching_pennies"], {"rounds": 1})
-    match = table.play([Contestant(first, Random(0)), Contestant(first, Random(1))], "seed")
+    players = [Contestant(first, Random(0)), Contestant(first, Random(1))]
+    match, is_certain = table.play_watched(players, Random(2))
     assert match.outcome.winner == 1
-    assert match.is_certain
+    assert is_certain
 
 
 def test_what_nobody_leaves_to_chance_is_played_once_and_counted_often(
@@ -74,9 +75,9 @@ def test_what_nobody_leaves_to_chance_is_played_once_and_counted_often(
 ) -> None:
     played, play = [], Table.play
 
-    def play_and_count(table: Table, players: list[Contestant], seed: str) -> LabMatch:
-        played.append(seed)
-        return play(table, players, seed)
+    def play_and_count(table: Table, players: list[Contestant], rng: Random) -> LabMatch:
+        played.append(rng)
+        return play(table, players, rng)
 
     monkeypatch.setattr(Table, "play", play_and_count)
     meeting = Meeting("prisoners_dilemma", "tit_for_tat", "grim_trigger", 50, "s", {"rounds": 5})
@@ -89,7 +90,21 @@ def test_an_illegal_move_is_an_error_and_not_a_loss() -> None:
     wrong = Brain(lambda situation: "maybe", "wrong")
     table = Table("even_odd", GAMES["even_odd"], {})
     with pytest.raises(NonsenseError, match="'maybe' is not a legal move"):
-        table.play([Contestant(wrong, Random(0)), Contestant(wrong, Random(1))], "seed")
+        table.play([Contestant(wrong, Random(0)), Contestant(wrong, Random(1))], Random(2))
+
+
+def test_a_strategy_that_changes_what_it_sees_changes_nothing_else() -> None:
+    def spoil(situation: Situation) -> str:
+        situation.view["mine"].append("C")
+        situation.view["theirs"].clear()
+        return "D"
+
+    table = Table("prisoners_dilemma", GAMES["prisoners_dilemma"], {"rounds": 3})
+    players = [
+        Contestant(Brain(spoil, "spoil"), Random(0)),
+        Contestant(load_brain("tit_for_tat"), Random(1)),
+    ]
+    assert table.play(players, Random(2)).outcome.scores == (7, 2)
 
 
 def test_a_strategy_that_has_to_be_waited_for_plays_too() -> None:
@@ -101,7 +116,7 @@ def test_a_strategy_that_has_to_be_waited_for_plays_too() -> None:
         Contestant(Brain(think, "slow"), Random(0)),
         Contestant(load_brain("random"), Random(1)),
     ]
-    assert Table("even_odd", GAMES["even_odd"], {}).play(players, "seed").moves[0] == "even"
+    assert Table("even_odd", GAMES["even_odd"], {}).play(players, Random(2)).moves[0] == "even"
 
 
 def test_points_have_an_interval() -> None:
@@ -155,7 +170,7 @@ def test_a_model_without_an_answer_plays_at_random_as_in_a_league() -> None:
 
     silent = Contestant(Brain(fail, "llm:silent"), Random(0))
     players = [silent, Contestant(load_brain("random"), Random(1))]
-    assert Table("even_odd", GAMES["even_odd"], {}).play(players, "seed").moves[0] in (
+    assert Table("even_odd", GAMES["even_odd"], {}).play(players, Random(2)).moves[0] in (
         "even",
         "odd",
     )

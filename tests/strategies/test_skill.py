@@ -3,16 +3,20 @@
 from collections.abc import Mapping
 from math import sqrt
 from random import Random
+from typing import Any
 
 import pytest
 
+from agent_league.chance import make_rng
 from agent_league.game import GAMES
 from agent_league.lab.matches import Contestant, Table
 from agent_league.lab.series import DRAW, LOSS, WIN, Meeting, play_meeting
 from agent_league.player import Brain, load_brain
 from agent_league.strategies.cfr import train
+from agent_league.strategies.minimax import find_best
 from agent_league.strategies.q_learning import QLearner
 from agent_league.strategy import STRATEGIES, Learner, Situation, instantiate, suits
+from agent_league.vocabulary import Seat
 
 
 def meet(game: str, first: str, second: str, matches: int, **options: int) -> bytes:
@@ -27,8 +31,45 @@ def test_minimax_never_loses_at_tic_tac_toe(opponent: str) -> None:
         assert endings.count(WIN) > 0.6 * len(endings)
 
 
+@pytest.mark.parametrize("me", [0, 1])
+def test_minimax_cannot_be_beaten_at_tic_tac_toe_whatever_is_played(me: Seat) -> None:
+    game, seen = GAMES["tic_tac_toe"], set[object]()
+
+    def walk(state: Any) -> None:
+        if state in seen:
+            return
+        seen.add(state)
+        outcome = game.outcome(state)
+        if outcome is not None:
+            assert outcome.winner in {None, me}
+            return
+        (seat,) = game.to_move(state)
+        legal = tuple(game.legal(state, seat))
+        moves = find_best("tic_tac_toe", state, legal) if seat == me else legal
+        for move in moves:
+            walk(game.play(state, {seat: move}, Random(0)))
+
+    walk(game.start({}, Random(0)))
+    assert len(seen) > 100
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_minimax_always_finds_the_same_moves_in_a_position(seed: int) -> None:
+    game, rng = GAMES["connect_four"], Random(seed)
+    state = game.start({}, rng)
+    for number in range(6 + seed):
+        state = game.play(state, {number % 2: rng.choice(game.legal(state, number % 2))}, rng)
+        if not game.to_move(state):
+            return
+    (seat,) = game.to_move(state)
+    legal = tuple(game.legal(state, seat))
+    find = find_best.__wrapped__  # without what it keeps
+    first = find("connect_four", state, legal)
+    assert find("connect_four", state, legal) == first
+
+
 def test_minimax_beats_random_at_connect_four() -> None:
-    assert meet("connect_four", "minimax", "random", 6).count(WIN) >= 5
+    assert meet("connect_four", "minimax", "random", 6).count(WIN) == 6
 
 
 def test_minimax_takes_a_win_and_stops_one() -> None:
@@ -107,7 +148,7 @@ def test_what_was_learned_in_one_league_helps_from_the_beginning_of_the_next() -
         ]
         differ = 0
         for number in range(matches):
-            match = table.play(players, f"{seed}|{number}")
+            match = table.play(players, make_rng(f"{seed}|{number}"))
             differ += match.moves[0] != match.moves[1]
             for seat, player in enumerate(players):
                 player.learn(players[1 - seat].brain.name, match, seat)

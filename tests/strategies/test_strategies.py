@@ -6,6 +6,7 @@ from random import Random
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from agent_league.game import GAMES
 from agent_league.games.even_odd import game as even_odd
@@ -71,7 +72,7 @@ def played(name: str, **past: str) -> str:
     memories = {kind: [LETTERS[letter] for letter in letters] for kind, letters in past.items()}
     strategy, rngs = instantiate(STRATEGIES[name]), (Random(seed) for seed in range(32))
     blank = Situation(None, LEGAL, Random(0), **memories)  # type: ignore[arg-type]  # only moves
-    moves = {strategy(blank._replace(rng=rng)) for rng in rngs}
+    moves = {strategy(replace(blank, rng=rng)) for rng in rngs}
     return "".join(letter for letter in LETTERS if LETTERS[letter] in moves)
 
 

@@ -2,13 +2,15 @@
 
 import asyncio
 import inspect
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from random import Random
 from typing import Any, NamedTuple
 
-from agent_league.chance import make_rng
+import msgspec
+from msgspec.structs import replace
+
 from agent_league.game import AnyGame, Outcome, RulesError
 from agent_league.player.brain import Brain
 from agent_league.player.decision import OpponentModel
@@ -24,8 +26,6 @@ class LabMatch(NamedTuple):
     outcome: Outcome
     moves: Mapping[Seat, Json]
     turns: int
-    is_certain: bool
-    """Whether nobody used chance, neither the game nor a strategy."""
 
 
 @dataclass
@@ -37,13 +37,25 @@ class Contestant:
     memory: OpponentModel = field(default_factory=OpponentModel)
     fallbacks: int = 0
     """How often a random move replaced one that a model did not have."""
+    learner: Learner | None = None
+    """The strategy, if it learns."""
 
-    def choose(self, situation: Situation) -> Json:
-        """Return a move; where a model has none, it is a random one, as in a league."""
-        if self.brain.trusted:
-            return self.brain.strategy(situation)
+    def __post_init__(self) -> None:
+        strategy = self.brain.strategy
+        self.learner = strategy if isinstance(strategy, Learner) else None
+
+    def get_choose(self) -> Callable[[Situation], Any]:
+        """Return the function that chooses: the strategy itself, if we trust it."""
+        return self.brain.strategy if self.brain.trusted else self._choose_carefully
+
+    def _choose_carefully(self, situation: Situation) -> Json:
+        """Return a move; where a model has none, it is a random one, as in a league.
+
+        The view is a copy, as a message would bring it, so that no strategy can change the game.
+        """
+        view = msgspec.json.decode(msgspec.json.encode(situation.view))
         try:
-            return _finish(self.brain.strategy(situation))
+            return _finish(self.brain.strategy(replace(situation, view=view)))
         except LeagueError:
             self.fallbacks += 1
             return situation.rng.choice(situation.legal)
@@ -55,8 +67,8 @@ class Contestant:
         won = None if winner is None else winner == seat
         played = FinishedMatch("lab", opponent, mine, theirs, won)
         self.memory.learn(played)
-        if isinstance(self.brain.strategy, Learner):
-            self.brain.strategy.learn(played)
+        if self.learner is not None:
+            self.learner.learn(played)
 
 
 @dataclass(frozen=True)
@@ -67,35 +79,39 @@ class Table:
     game: AnyGame
     options: Mapping[str, Json]
 
-    def play(self, players: Sequence[Contestant], seed: str) -> LabMatch:
+    def play(self, players: Sequence[Contestant], rng: Random) -> LabMatch:
         """Play one match to its end; whoever makes no legal move raises `NonsenseError`."""
-        game, rng = self.game, make_rng(seed)
-        sources = (rng, *(player.rng for player in players))
-        untouched = [one.getstate() for one in sources]
+        game = self.game
         state = game.start(self.options, rng)
         to_move, view, legal, play = game.to_move, game.view, game.legal, game.play
-        known = [_make_situation(self.game_type, players, seat) for seat in range(game.seats)]
+        known = [_list_known(self.game_type, players, seat) for seat in range(game.seats)]
+        choose = [player.get_choose() for player in players]
         last: dict[Seat, Json] = {}
         turns = 0
         while seats := to_move(state):
             moves = {}
             for seat in seats:
                 allowed = legal(state, seat)
-                chosen = players[seat].choose(Situation(view(state, seat), allowed, *known[seat]))
-                moves[seat] = check_move(game, allowed, chosen)
+                situation = Situation(view(state, seat), allowed, *known[seat])
+                moves[seat] = check_move(game, allowed, choose[seat](situation))
             state = play(state, moves, rng)
             last.update(moves)
             turns += 1
         outcome = game.outcome(state)
         if outcome is None:
             raise RulesError("nobody is to move, yet the game has no outcome")
-        is_certain = all(
-            one.getstate() == before for one, before in zip(sources, untouched, strict=True)
-        )
-        return LabMatch(outcome, last, turns, is_certain)
+        return LabMatch(outcome, last, turns)
+
+    def play_watched(self, players: Sequence[Contestant], rng: Random) -> tuple[LabMatch, bool]:
+        """Play one match, and say whether it was certain: neither game nor strategies used chance."""
+        sources = [rng, *(player.rng for player in players)]
+        before = [one.getstate() for one in sources]
+        match = self.play(players, rng)
+        is_certain = all(one.getstate() == old for one, old in zip(sources, before, strict=True))
+        return match, is_certain
 
 
-def _make_situation(
+def _list_known(
     game_type: str, players: Sequence[Contestant], seat: Seat
 ) -> tuple[Random, Sequence[Json], Sequence[Json], Sequence[Json], str, str]:
     """Return what stays the same in all turns of a match: all fields of a situation but the first two."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from random import Random
 
 from agent_league.chance import make_rng
 from agent_league.game import GAMES
@@ -55,22 +56,35 @@ def play_meeting(meeting: Meeting) -> Met:
 def _play_all(meeting: Meeting) -> Iterator[tuple[int, LabMatch]]:
     """Yield each match with its number; the seat of the first strategy is the number modulo 2."""
     table = Table(meeting.game_type, GAMES[meeting.game_type], meeting.options)
-    repeats: dict[Seat, LabMatch] = {}
-    players: list[Contestant] = []
+    players = _make_contestants(meeting, meeting.begin)
+    forget = all(is_forgetful(player.brain.strategy) for player in players)
+    repeats: dict[Seat, LabMatch | None] = {} if forget else {0: None, 1: None}
+    """For each seat the match that is always the same; None if it may be another each time."""
     for number in range(meeting.begin, meeting.begin + meeting.matches):
-        if not players or number % meeting.series == 0:
+        if number % meeting.series == 0 and number > meeting.begin:
             players = _make_contestants(meeting, number)
         seat = number % 2
-        match = repeats.get(seat) or _play_one(table, players, seat, f"{meeting.seed}|{number}")
-        if _is_certain(players, match):
-            repeats[seat] = match
+        match = repeats.get(seat)
+        if match is None:
+            rng = make_rng(f"{meeting.seed}|{number}")
+            match = _play_one(table, players, seat, rng, repeats)
         yield number, match
 
 
-def _play_one(table: Table, players: list[Contestant], seat: Seat, seed: str) -> LabMatch:
+def _play_one(
+    table: Table,
+    players: list[Contestant],
+    seat: Seat,
+    rng: Random,
+    repeats: dict[Seat, LabMatch | None],
+) -> LabMatch:
     first, second = players
     seated = players if seat == 0 else [second, first]
-    match = table.play(seated, seed)
+    if seat not in repeats:  # who remembers nothing uses chance in the first match, or in none
+        match, is_certain = table.play_watched(seated, rng)
+        repeats[seat] = match if is_certain else None
+        return match
+    match = table.play(seated, rng)
     first.learn(second.brain.name, match, seat)
     second.learn(first.brain.name, match, 1 - seat)
     return match
@@ -82,11 +96,6 @@ def _make_contestants(meeting: Meeting, number: int) -> list[Contestant]:
         Contestant(load_brain(name), make_rng(meeting.seed, str(series), str(place)))
         for place, name in enumerate((meeting.first, meeting.second))
     ]
-
-
-def _is_certain(players: list[Contestant], match: LabMatch) -> bool:
-    """Whether the same two would play the same match again: nobody remembers, or used chance."""
-    return match.is_certain and all(is_forgetful(player.brain.strategy) for player in players)
 
 
 def _judge(match: LabMatch, seat: Seat) -> int:

@@ -1,7 +1,6 @@
 """What strategies for games of several rounds share."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from agent_league.strategy import Situation
 from agent_league.vocabulary import Json
@@ -9,22 +8,15 @@ from agent_league.vocabulary import Json
 DILEMMA = "prisoners_dilemma"
 
 
-class Rounds(NamedTuple):
-    """The choices of both in the rounds of this match so far, oldest first."""
-
-    mine: Sequence[Json] = ()
-    theirs: Sequence[Json] = ()
-
-
-_NONE = Rounds()
-
-
-def read_rounds(situation: Situation) -> Rounds:
-    """Return the rounds that the view shows; none if it shows no rounds."""
+def read_mine(situation: Situation) -> Sequence[Json]:
+    """Return my choices in the rounds of this match so far, oldest first; none if none are shown."""
     view = situation.view
-    if view.__class__ is not dict:
-        return _NONE
-    mine, theirs = view.get("mine"), view.get("theirs")
-    if mine.__class__ is not list or theirs.__class__ is not list:
-        return _NONE
-    return Rounds(mine, theirs)
+    shown = view.get("mine") if view.__class__ is dict else None
+    return shown if shown.__class__ is list else ()
+
+
+def read_theirs(situation: Situation) -> Sequence[Json]:
+    """Return the opponent's choices in the rounds of this match so far, oldest first."""
+    view = situation.view
+    shown = view.get("theirs") if view.__class__ is dict else None
+    return shown if shown.__class__ is list else ()

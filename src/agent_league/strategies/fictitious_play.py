@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 from agent_league.game import find_game
 from agent_league.strategies._prediction import differ
-from agent_league.strategies._rounds import read_rounds
+from agent_league.strategies._rounds import read_theirs
 from agent_league.strategy import Situation
 from agent_league.vocabulary import Json
 
@@ -22,7 +22,7 @@ def strategy(situation: Situation) -> Json:
     if payoffs is None:
         return differ(situation.theirs, situation)
     earlier = situation.theirs or situation.everyone
-    seen = Counter([*map(str, earlier), *read_rounds(situation).theirs])
+    seen = Counter([*map(str, earlier), *read_theirs(situation)])
     seat = situation.view.get("you", 0)
 
     def worth(move: Json) -> float:

@@ -5,11 +5,11 @@ Axelrod's library it is called Grudger. It does well among nice players, and for
 """
 
 from agent_league.strategies._prediction import prefer
-from agent_league.strategies._rounds import DILEMMA, read_rounds
+from agent_league.strategies._rounds import DILEMMA, read_theirs
 from agent_league.strategy import Situation, made_for
 from agent_league.vocabulary import Json
 
 
 @made_for(DILEMMA, forgets=True)
 def strategy(situation: Situation) -> Json:
-    return prefer("D" if "D" in read_rounds(situation).theirs else "C", situation)
+    return prefer("D" if "D" in read_theirs(situation) else "C", situation)

@@ -6,14 +6,14 @@ in the long run. It corrects a mistake, exploits `always_cooperate`, and is expl
 """
 
 from agent_league.strategies._prediction import prefer
-from agent_league.strategies._rounds import DILEMMA, read_rounds
+from agent_league.strategies._rounds import DILEMMA, read_mine, read_theirs
 from agent_league.strategy import Situation, made_for
 from agent_league.vocabulary import Json
 
 
 @made_for(DILEMMA, forgets=True)
 def strategy(situation: Situation) -> Json:
-    mine, theirs = read_rounds(situation)
+    mine, theirs = read_mine(situation), read_theirs(situation)
     # A round was good if the other cooperated.
     agreed = not mine or mine[-1] == theirs[-1]
     return prefer("C" if agreed else "D", situation)

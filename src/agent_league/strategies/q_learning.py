@@ -14,7 +14,7 @@ from json import dumps
 from math import log, sqrt
 from typing import NamedTuple
 
-from agent_league.strategies._rounds import read_rounds
+from agent_league.strategies._rounds import read_mine, read_theirs
 from agent_league.strategy import FinishedMatch, Situation
 from agent_league.vocabulary import Json
 
@@ -104,7 +104,7 @@ def _move_towards(
 
 def _describe(situation: Situation) -> str:
     """Return what decides: the game, the opponent's latest moves, and mine of this match."""
-    mine, theirs = read_rounds(situation)
+    mine, theirs = read_mine(situation), read_theirs(situation)
     recent = [*situation.theirs[-DEPTH:], *theirs][-DEPTH:]
     seat = situation.view.get("you") if isinstance(situation.view, dict) else None
     return dumps([situation.game, seat, recent, list(mine[-1:])])
