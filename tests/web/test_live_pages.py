@@ -89,8 +89,9 @@ def test_a_league_with_aliases_tells_no_name_at_any_address() -> None:
             for path in [*paths, *(f"{one}.json" for one in paths[1:])]:
                 for headers in (BROWSER, {}):
                     page = await sent(root + path, b"", headers, "GET")
-                    told = [name for name in (b"Ada", b"Lovelace", b"Bob") if name in page.frame]
+                    told = [name for name in ("Ada", "Lovelace", "Bob") if name in str(page.frame)]
                     assert told == [], path
+                    assert page.frame, path
             page = await sent(root + "/standings", b"", BROWSER, "GET")
             assert b"Amber Badger" in page.frame
 
@@ -176,5 +177,19 @@ def test_a_monitoring_system_reads_the_numbers_of_the_league(tmp_path: Path) -> 
             assert samples["league_rpc_duration_seconds_count", message] == 6
         assert samples["league_unmeasured_matches_total",] == 0
         assert b"Bob" not in page.frame
+
+    asyncio.run(main())
+
+
+def test_a_person_who_asks_for_nothing_gets_a_page_and_a_program_an_error() -> None:
+    async def main() -> None:
+        async with HttpLeague() as league:
+            show_live(league)
+            root = league.url.removesuffix("/mcp")
+            page = await sent(root + "/nowhere", b"", BROWSER, "GET")
+            assert page.status == 404
+            assert b"Back to the league" in page.frame
+            error = await sent(root + "/nowhere", b"", {}, "GET")
+            assert (error.status, error.frame) == (404, {"error": "there is nothing at /nowhere"})
 
     asyncio.run(main())

@@ -36,6 +36,10 @@ class StreamedAnswer(NamedTuple):
     status: int = 200
 
 
+MISSING = "/404"
+"""The path of what people are shown who ask for something that is not there."""
+
+
 class PageRequest(NamedTuple):
     """A GET of a page: its path, its query, and its headers with names in lower case."""
 

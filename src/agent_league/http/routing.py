@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from agent_league.http.exchange import (
     JSON_TYPE,
+    MISSING,
     Answer,
     PageAnswer,
     PageRequest,
@@ -104,7 +105,7 @@ def _show_page(site: Site, head: Head) -> PageAnswer:
         return shown
     page = site.find_page(head.path)
     if page is None:
-        return _not_found(head)
+        return site.show(PageRequest(MISSING, b"", head.headers)) or _not_found(head)
     if isinstance(page, (Answer, StreamedAnswer)):
         return page
     return Answer(200, msgspec.json.encode(page))

@@ -71,7 +71,10 @@ class Site:
     fill_in: Callable[[bytes, bytes], bytes] = field(default=lambda body, query: body)
     """Returns the body of a `POST /mcp?...` with what its query adds to it."""
     show: Callable[[PageRequest], PageAnswer | None] = field(default=lambda request: None)
-    """Answers a GET for people, before `find_page` is asked; None: it has nothing there."""
+    """Answers a GET for people, before `find_page` is asked; None: it has nothing there.
+
+    If nobody has anything there it is asked once more, with the path `MISSING`.
+    """
     find_guest_site: "Callable[[str], Site | None]" = field(default=lambda path: None)
     """Returns the site of the guest that is called at a path other than /mcp."""
 

@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 import msgspec
 
-from agent_league.http.exchange import Answer, PageAnswer, PageRequest
+from agent_league.http.exchange import MISSING, Answer, PageAnswer, PageRequest
 from agent_league.season.season import Season
 from agent_league.season.settings import LeagueSettings
 from agent_league.season.snapshots import restore_latest
@@ -23,7 +23,7 @@ POLL_SECONDS = 0.4
 """Seconds between two looks for new events of a league that is played elsewhere."""
 PREFIX = "/leagues/"
 _LIST = frozenset({"/leagues", "/leagues/", "/leagues.json"})
-_NOTHING = Answer(404, b'{"error":"there is nothing here"}')
+_NOTHING = "There is nothing here: no page or league of this store has that name."
 
 
 class KeptLeague:
@@ -93,20 +93,23 @@ class KeptSite:
         league_id, _, rest = request.path.removeprefix(PREFIX).partition("/")
         if request.path.startswith(PREFIX):
             return self._show_league(request, league_id, rest)
-        return self._leagues[self._front].site.show(request) if self._front else None
+        if self._front:
+            return self._leagues[self._front].site.show(request)
+        return _make_missing(request) if request.path == MISSING else None
 
     def _show_league(self, request: PageRequest, league_id: str, rest: str) -> PageAnswer:
         """Answer a request for a page of one league."""
         league = self._leagues.get(league_id)
         if league is None:
             return self._look_again(request, league_id, rest)
-        return league.site.show(_with_path(request, league.site.prefix, rest)) or _NOTHING
+        asked, missing = (_with_path(request, league.site.prefix, one) for one in (rest, "404"))
+        return league.site.show(asked) or league.site.show(missing) or _make_missing(request)
 
     async def _look_again(self, request: PageRequest, league_id: str, rest: str) -> Answer:
         """Answer a request for a league that was not in the store when it was opened."""
         await self.open()
         found = self._show_league(request, league_id, rest) if league_id in self._leagues else None
-        return await found if isinstance(found, Awaitable) else _NOTHING
+        return await found if isinstance(found, Awaitable) else _make_missing(request)
 
     async def _list_leagues(self, request: PageRequest) -> Answer:
         kept = reversed(await self._store.leagues())
@@ -115,6 +118,14 @@ class KeptSite:
             return Answer(200, msgspec.json.encode({"leagues": rows}), headers=SAFE)
         context = {**_FRAME, "title": "Leagues", "rows": rows}
         return Answer(200, render("leagues.html", _link, context).encode(), HTML, SAFE)
+
+
+def _make_missing(request: PageRequest) -> Answer:
+    """Return what somebody is told who asks for a page or a league that is not there."""
+    if not wants_html(request):
+        return Answer(404, msgspec.json.encode({"error": _NOTHING}), headers=SAFE)
+    context = {**_FRAME, "title": "Not found", "text": _NOTHING}
+    return Answer(404, render("missing.html", _link, context).encode(), HTML, SAFE)
 
 
 def _with_path(request: PageRequest, prefix: str, rest: str) -> PageRequest:

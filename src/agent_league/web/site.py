@@ -8,7 +8,13 @@ from urllib.parse import parse_qsl
 
 import msgspec
 
-from agent_league.http.exchange import Answer, PageAnswer, PageRequest, StreamedAnswer
+from agent_league.http.exchange import (
+    MISSING,
+    Answer,
+    PageAnswer,
+    PageRequest,
+    StreamedAnswer,
+)
 from agent_league.offer import compile_address
 from agent_league.season.season import Stage
 from agent_league.web.broadcast import Broadcast, Regions
@@ -85,6 +91,8 @@ class LeagueSite:
             chunks = self.broadcast.follow(kind)  # type: ignore[arg-type]  # one of its two words
             return StreamedAnswer(chunks, "text/event-stream; charset=utf-8", _STREAM)
         as_html = wants_html(request)
+        if path == MISSING:
+            return self._make_missing(is_html=True) if as_html else None
         plain = path.removesuffix(".json").rstrip("/") or "/"
         found = self._find(plain)
         if found is None:
@@ -134,7 +142,7 @@ class LeagueSite:
             del self._kept[next(iter(self._kept))]
 
     def _make_missing(self, *, is_html: bool) -> Answer:
-        text = "There is nothing here: no match or agent of this league has that name."
+        text = "There is nothing here: no page, match or agent of this league has that name."
         if not is_html:
             return Answer(404, msgspec.json.encode({"error": text}))
         context = {**self._make_context("Not found", "/missing"), "text": text}
