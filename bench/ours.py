@@ -33,7 +33,7 @@ STRATEGIES = (
 
 
 def make_spec(
-    players: int, *, max_processes: int = 1, at_once: int = CAPACITY, legs: int = 1
+    players: int, *, isolate: bool = False, at_once: int = CAPACITY, legs: int = 1
 ) -> LeagueSpec:
     """Return a league that plays so many matches *at_once*; strategies are dealt out in turn."""
     agents = zip(number_agents(Role.PLAYER, players), cycle(STRATEGIES), strict=False)
@@ -50,7 +50,8 @@ def make_spec(
         [replace(referee, capacity=min(at_once, CAPACITY)) for referee in referees],
         [replace(agent, strategy=strategy) for agent, strategy in agents],
         port_base=0,
-        max_processes=max_processes,
+        max_processes=1,
+        isolate=isolate,
     )
 
 
@@ -139,7 +140,7 @@ class Meter(Observer):
 def play(players: int, mode: str) -> Cost:
     """Play one league in this process and those of its agents, and return what it cost."""
     way = MODES[mode]
-    spec = make_spec(players, max_processes=players if way.is_isolated else 1)
+    spec = make_spec(players, isolate=way.is_isolated)
     return play_spec(spec, way.open_folder())
 
 

@@ -12,7 +12,6 @@ import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing, nullcontext
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -22,7 +21,6 @@ import msgspec
 
 from agent_league.clock import system_clock
 from agent_league.running.folder import STORE_FILE
-from agent_league.running.specs import AgentSpec, LeagueSpec
 from bench import mcp_bench
 from bench.comparison import measure_in_turn
 from bench.measurement import Cost, run_apart
@@ -33,8 +31,6 @@ from store.cluster import Cluster, hindrance
 
 ENOUGH = 1000
 """Matches after which a league of a sweep may stop."""
-MOST_IN_A_PROCESS = 200
-"""Python hands at most 251 sockets to a process that it starts from a server."""
 PLAYERS = (10, 30, 100, 300)
 AT_ONCE = (1, 10, 100, 500)
 """A round has a match for every two players, and more than 1,000 players are not foreseen."""
@@ -65,24 +61,12 @@ def sweep_concurrency() -> Rows:
     ]
 
 
-@dataclass(frozen=True)
-class CrowdedSpec(LeagueSpec):
-    """A league whose referees share one process, and whose players share as few as possible."""
-
-    @property
-    def processes(self) -> list[Sequence[AgentSpec]]:
-        firsts = range(0, len(self.players), MOST_IN_A_PROCESS)
-        groups = [self.players[first : first + MOST_IN_A_PROCESS] for first in firsts]
-        return [self.referees, *groups]
-
-
 def _play_some(players: int, at_once: int) -> Cost:
     """Play the first rounds of a league, as many as are enough."""
     matches_of_a_round, rounds_of_a_leg = players // 2, players - 1
     rounds = -(-ENOUGH // matches_of_a_round)
     spec = make_spec(players, at_once=at_once, legs=-(-rounds // rounds_of_a_leg))
-    crowded = CrowdedSpec(spec.settings, spec.referees, spec.players, spec.port_base)
-    return play_spec(crowded, keep_nothing(), rounds)
+    return play_spec(spec, keep_nothing(), rounds)
 
 
 def _describe(cost: Cost) -> dict[str, Any]:

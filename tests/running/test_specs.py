@@ -83,15 +83,30 @@ def test_referees_share_processes_and_so_do_players() -> None:
         ["REF01", "REF02"],
         ["P01", "P02", "P03"],
     ]
-    assert list_groups(SPEC) == [["REF01"], ["REF02"], ["P01", "P02"], ["P03"]]
+    assert list_groups(replace(SPEC, max_processes=3)) == [
+        ["REF01", "REF02"],
+        ["P01", "P02"],
+        ["P03"],
+    ]
 
 
-def test_a_hundred_players_take_a_few_processes() -> None:
-    spec = replace(
-        SPEC, players=number_agents(Role.PLAYER, 100), max_processes=LeagueSpec.max_processes
-    )
-    sizes = [len(group) for group in spec.processes]
-    assert sizes == [1, 1, 25, 25, 25, 25]
+def test_an_isolated_agent_has_a_process_of_its_own() -> None:
+    assert list_groups(replace(SPEC, isolate=True)) == [
+        ["REF01"],
+        ["REF02"],
+        ["P01"],
+        ["P02"],
+        ["P03"],
+    ]
+
+
+@pytest.mark.parametrize(
+    ("players", "cores", "sizes"),
+    [(100, 1, [100]), (100, 2, [100]), (100, 4, [34, 34, 32]), (300, 2, [150, 150])],
+)
+def test_agents_take_a_process_for_each_core(players: int, cores: int, sizes: list[int]) -> None:
+    spec = replace(SPEC, players=number_agents(Role.PLAYER, players), max_processes=cores)
+    assert [len(group) for group in spec.processes] == [2, *sizes]
 
 
 def test_a_program_of_the_users_own_shares_a_process_only_with_itself() -> None:

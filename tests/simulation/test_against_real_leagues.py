@@ -71,7 +71,7 @@ class RealLeague:
     @property
     def seconds(self) -> float:
         """From the first order to the last report."""
-        times = [one.at for one in self.box.exchanges if one.kind in ("START_MATCH",)]
+        times = [one.at for one in self.box.exchanges if one.kind == "START_MATCH"]
         ends = [one.at for one in self.box.exchanges if one.kind == "MATCH_RESULT_REPORT"]
         return max(ends) - min(times)
 

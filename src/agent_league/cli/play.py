@@ -55,6 +55,7 @@ def play(
     assign: Policy | None = None,
     protocol: flags.Protocol | None = None,
     port_base: flags.PortBase = None,
+    isolate: flags.Switch = False,
     display: flags.Display | None = None,
     json: flags.Json = False,
     shared: flags.Shared = SHARED,
@@ -76,6 +77,8 @@ def play(
         Strategies by name or file, with commas: random,markov,my_own.py. Dealt out in turn.
     assign
         Which referee gets the next match.
+    isolate
+        Give every agent a process of its own; by default they share one for each core.
     resume
         Go on with the league in the folder that has not ended, instead of a new one.
     """
@@ -94,7 +97,7 @@ def play(
     spec = files.make_spec(base, Lineup(players, referees, strategy, port_base, guests))
     settings = replace(spec.settings, league_id=folder.find_free_id(base.league_id, rows))
     _print_earlier(rows, folder, settings.league_id)
-    spec = folder.save_spec(replace(spec, settings=settings, **vars(seen)))
+    spec = folder.save_spec(replace(spec, settings=settings, isolate=isolate, **vars(seen)))
     return play_out(spec, folder, display, json=json, open_browser=open)
 
 

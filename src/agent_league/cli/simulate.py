@@ -30,9 +30,7 @@ DAY, HOUR, MINUTE = 86_400, 3_600, 60
 def simulate(
     players: Annotated[str, Parameter(help="How many players, several with commas.")] = "1000",
     *,
-    format: flags.Format = None,  # noqa: A002 - the flag's name
-    rounds: flags.Rounds = None,
-    legs: flags.Legs = None,
+    course: flags.Course = flags.COURSE,
     game: str = "even_odd",
     think: Annotated[float, Parameter(validator=Number(gte=0))] = 0.0,
     spread: Share = 0.0,
@@ -81,8 +79,8 @@ def simulate(
     """
     if game not in GAMES:
         raise UsageError(f"there is no game {game!r}", f"there are: {', '.join(sorted(GAMES))}")
-    course = {k: v for k, v in flags.make_course(legs, format, rounds).items() if v is not None}
-    settings = LeagueSettings(seed="simulation", game_type=game, assignment=assign, **course)
+    given: dict[str, Any] = {name: one for name, one in vars(course).items() if one is not None}
+    settings = LeagueSettings(seed="simulation", game_type=game, assignment=assign, **given)
     scenario = Scenario(
         2,
         settings,

@@ -1,5 +1,6 @@
 """What is run: an agent, a league of agents, and how they reach each other."""
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from itertools import chain, repeat
@@ -160,6 +161,15 @@ def assign_ports(agents: Sequence[AgentSpec], base: int) -> list[AgentSpec]:
     ]
 
 
+MOST_IN_A_PROCESS = 200
+"""Python hands at most 251 sockets to a process that it starts from a server."""
+
+
+def count_cores() -> int:
+    """Return how many processes of ours can run at the same time."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 @dataclass(frozen=True)
 class LeagueSpec:
     """A league whose manager, and perhaps referees and players, run on this machine."""
@@ -172,8 +182,10 @@ class LeagueSpec:
     host: str = LOOPBACK
     endpoint: str | None = None
     """The manager's address that others use, if that is not where it listens."""
-    max_processes: int = 4
-    """The most processes that the referees share, and the players of the same code."""
+    max_processes: int = field(default_factory=count_cores)
+    """How many processes the agents share: one for the referees, the others for the players."""
+    isolate: bool = False
+    """Whether every agent has a process of its own."""
     log_level: Level = "INFO"
     store: str | None = None
     """The address of the league's store, if that is not the one in its folder."""
@@ -198,14 +210,13 @@ class LeagueSpec:
     @property
     def processes(self) -> list[Sequence[AgentSpec]]:
         """The agents of each process; a program of the user's own shares none with another."""
+        if self.isolate:
+            return [[agent] for agent in (*self.referees, *self.players)]
         by_program: dict[str | None, list[AgentSpec]] = {}
         for player in self.players:
             by_program.setdefault(player.own_program, []).append(player)
-        return [
-            group
-            for agents in (self.referees, *by_program.values())
-            for group in _divide(agents, self.max_processes)
-        ]
+        groups = [_divide(agents, self.max_processes - 1) for agents in by_program.values()]
+        return [*_divide(self.referees, 1), *chain.from_iterable(groups)]
 
     def with_ports(self, base: int) -> Self:
         """Return the same league at other ports: the manager's is *base*, or 0 for any."""
@@ -228,8 +239,9 @@ class LeagueSpec:
 
 
 def _divide(agents: Sequence[AgentSpec], most: int) -> list[Sequence[AgentSpec]]:
-    """Return *agents* in at most *most* groups of about the same size."""
-    size = max(1, ceil(len(agents) / most))
+    """Return *agents* in *most* groups of about the same size, or in more if one were too large."""
+    groups = max(1, most, ceil(len(agents) / MOST_IN_A_PROCESS))
+    size = max(1, ceil(len(agents) / groups))
     return [agents[first : first + size] for first in range(0, len(agents), size)]
 
 
