@@ -15,7 +15,7 @@ from agent_league.http.exchange import (
     PageRequest,
     StreamedAnswer,
 )
-from agent_league.http.site import Site
+from agent_league.http.site import Place
 from agent_league.protocol import LeagueError, Message, Role
 from agent_league.protocol.message import Result
 from agent_league.vocabulary import Json
@@ -159,7 +159,7 @@ class Offer:
     """Returns the roles of the caller that sends a token, which decide what tools are listed to it."""
     show: Callable[[PageRequest], PageAnswer | None] = field(default=lambda request: None)
     """Answers a GET for people; None: `pages` answers it."""
-    find_guest_site: Callable[[str], Site | None] = field(default=lambda path: None)
+    find_site: Callable[[str], Place | None] = field(default=lambda path: None)
     """Returns the agent that this one hosts at a path other than /mcp."""
     extend: Callable[[Any], None] = field(default=lambda server: None)
     """Adds to the SDK's server what has no field here."""

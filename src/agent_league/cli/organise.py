@@ -53,6 +53,32 @@ def go_on(
     _order(league, shared, "resume_league", "matches begin again", json=json)
 
 
+def end(
+    league: flags.League = None,
+    *,
+    reason: Reason = NO_REASON,
+    shared: flags.Shared = SHARED,
+    json: flags.Json = False,
+) -> None:
+    """End a league now; matches that are being played are played to the end, no other begins."""
+    done = "the league ends when the matches that are being played have ended"
+    _order(league, shared, "end_league", done, {"reason": reason}, json=json)
+
+
+def open_registration(
+    league: flags.League = None, *, shared: flags.Shared = SHARED, json: flags.Json = False
+) -> None:
+    """Let players register again."""
+    _order(league, shared, "open_registration", "players may register", json=json)
+
+
+def close_registration(
+    league: flags.League = None, *, shared: flags.Shared = SHARED, json: flags.Json = False
+) -> None:
+    """Let no further player register; the league begins later, with league begin."""
+    _order(league, shared, "close_registration", "no further player may register", json=json)
+
+
 def void(
     match: flags.Match,
     league: flags.League = None,
@@ -213,7 +239,7 @@ def _give_order(
     url = find_address(league, Folder(shared))
     league_id = str(fetch_page(url, "status")["league_id"])
     token = _find_token(shared, league_id)
-    answer = run(_call(url, tool, {**arguments, "auth_token": token}, patience))
+    answer = run(call_tool(url, tool, {**arguments, "auth_token": token}, patience))
     return league_id, answer
 
 
@@ -227,7 +253,10 @@ def _find_token(shared: Path, league_id: str) -> str:
     return token
 
 
-async def _call(url: str, tool: str, arguments: dict[str, Any], patience: float) -> dict[str, Any]:
+async def call_tool(
+    url: str, tool: str, arguments: dict[str, Any], patience: float, who: str = "the league"
+) -> dict[str, Any]:
+    """Return the answer of *who* is at *url*, or raise `OrderRefusedError`."""
     async with open_client() as wire:
         client = McpClient(HttpTransport(url, wire.exchange))
         # It is called unseen: a manager lists the organiser's tools to the organiser alone.
@@ -236,7 +265,5 @@ async def _call(url: str, tool: str, arguments: dict[str, Any], patience: float)
     if result.isError or not isinstance(answer, dict):
         detail = answer.get("detail") if isinstance(answer, dict) else answer
         code = answer.get("error_code", "") if isinstance(answer, dict) else ""
-        raise OrderRefusedError(
-            f"the league refuses: {detail} {f'({code})' if code else ''}".strip()
-        )
+        raise OrderRefusedError(f"{who} refuses: {detail} {f'({code})' if code else ''}".strip())
     return answer

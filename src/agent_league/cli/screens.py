@@ -29,6 +29,7 @@ from agent_league.store.events import (
     AgentReinstated,
     AgentSuspended,
     AnnouncementMade,
+    EndOrdered,
     LeagueContinued,
     LeaguePaused,
     MatchAdded,
@@ -255,6 +256,7 @@ _ORDERS: Mapping[type[Event], str] = {
     MatchAdded: "{0.replaces} is played again as {0.match_id}",
     AgentDisqualified: "{0.agent_id} is disqualified ({0.ground}): {0.why}",
     AgentReinstated: "{0.agent_id} takes part again",
+    EndOrdered: "ended early: {0.why}",
     AnnouncementMade: "announced: {0.text}",
 }
 """What the organiser decided, as templates over the event."""

@@ -12,7 +12,7 @@ from agent_league.agent import log
 from agent_league.clock import format_exact_time
 from agent_league.guests import answers, forms
 from agent_league.guests.guest import Guest, GuestWire
-from agent_league.http.site import MCP, Site
+from agent_league.http.site import MCP, Place
 from agent_league.league import LeagueManager
 from agent_league.league.views import league_rules
 from agent_league.offer import Caller, ToolCard, ToolHandler
@@ -54,9 +54,9 @@ class GuestDesk:
         }
         return [card(name=name, call=handlers[name]) for name, card in forms.CARDS.items()]
 
-    def find_site(self, path: str) -> Site | None:
+    def find_site(self, path: str) -> Place | None:
         guest = self._wire.guests.get(self._make_endpoint(path))
-        return guest.site if guest else None
+        return (guest.site, MCP) if guest else None
 
     async def resume(self) -> None:
         """Host the guests again that the league had when it was interrupted."""

@@ -35,6 +35,11 @@ class KnownHeads(Generic[Meaning]):
             _make_room(self._meanings)
             self._meanings[start] = meaning
 
+    def clear(self) -> None:
+        """Forget all heads, because some mean something else from now on."""
+        self._known.clear()
+        self._meanings.clear()
+
     def find(self, message: bytes) -> tuple[Meaning, bytes] | None:
         """Return the meaning and the body of *message* if its head is known and it is whole."""
         head, _, body = message.partition(_END)

@@ -61,7 +61,8 @@ class RequestReader:
             raise RefusalError(route.site.too_large())
         if starts_request and not self.is_reading and len(self.requests) == 1:
             route, _, expects_continue = self.requests[0]
-            if route.head.keep and not expects_continue and self._target == _MCP:
+            is_endpoint = route.head.path == MCP and not route.head.query
+            if route.head.keep and not expects_continue and is_endpoint:
                 self._known_heads.learn(data, route)
 
     def _parse_without_upgrade(self, rest: bytes) -> None:

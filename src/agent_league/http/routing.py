@@ -60,10 +60,10 @@ def make_error_answer(status: int, text: str) -> Answer:
 
 def find_route(site: Site, head: Head) -> Route:
     """Return who answers a request with *head*, or raise `RefusalError`."""
-    guest_site = None if head.path == MCP else site.find_guest_site(head.path)
-    if guest_site is not None:
-        site = dataclasses.replace(guest_site, local=site.local, names=site.names)
-        head = head._replace(path=MCP)
+    place = None if head.path == MCP else site.find_site(head.path)
+    if place is not None:
+        inner = dataclasses.replace(place[0], local=site.local, names=site.names)
+        return find_route(inner, head._replace(path=place[1]))
     headers = dict(head.headers)
     _check_headers(headers, site)
     kind = headers.get(b"content-type", _JSON_TYPE).partition(b";")[0].strip().lower()

@@ -75,8 +75,12 @@ class Site:
 
     If nobody has anything there it is asked once more, with the path `MISSING`.
     """
-    find_guest_site: "Callable[[str], Site | None]" = field(default=lambda path: None)
-    """Returns the site of the guest that is called at a path other than /mcp."""
+    find_site: "Callable[[str], Place | None]" = field(default=lambda path: None)
+    """Returns the site that is at a path other than /mcp, such as that of a guest or of a league."""
+
+
+Place: TypeAlias = tuple[Site, str]
+"""A site within another one, and the path in it."""
 
 
 Responder: TypeAlias = Callable[[bytes], PageAnswer | None]

@@ -30,6 +30,8 @@ class Context:
     spawn: Callable[[Coroutine[Any, Any, Any]], object]
     """Runs a coroutine in the background, until the league is closed."""
     keyring: Keyring = field(default_factory=Keyring)
+    count_audience: Callable[[], int] = field(default=lambda: 0)
+    """Returns how many players this process tells the tables of its leagues."""
 
     def now(self) -> str:
         return format_exact_time(self.clock())

@@ -13,14 +13,13 @@ from agent_league.league.leases import Leases
 from agent_league.league.liveness import Liveness
 from agent_league.league.open_rounds import OpenMatches, Pause
 from agent_league.league.order_failures import OrderFailures
-from agent_league.league.orders import Assignment, OrderWriter, TakeResult
+from agent_league.league.orders import Assignment, OrderWriter, TakeResult, make_walkover
 from agent_league.league.referee_pool import PullQueue, RefereePool
 from agent_league.protocol import ErrorCode, Role, tokens
 from agent_league.protocol.deviations import Deviation
 from agent_league.protocol.failures import NoAnswerError, RefusedError
 from agent_league.protocol.play import MatchAccepted, StartMatch
 from agent_league.protocol.requirements import rules
-from agent_league.protocol.results import Termination, read_result
 from agent_league.season.roster import Entry, Lifecycle
 from agent_league.store import events
 from agent_league.store.events import ScheduledMatch
@@ -41,8 +40,7 @@ class Dispatcher:
         discipline: Discipline,
     ) -> None:
         self._context = context
-        self._season = context.season
-        self._settings = context.season.settings
+        self._season, self._settings = context.season, context.season.settings
         self._referee_pool = referee_pool
         self._liveness = liveness
         self._discipline = discipline
@@ -54,12 +52,13 @@ class Dispatcher:
         self._assignments: dict[str, Assignment] = {}
         """The matches that referees have, by match id."""
         self.pause = Pause(context)
+        self._idle = asyncio.Event()
         self._open_matches = OpenMatches()
         self._referee_plan: dict[str, str] = {}
         self._dispatching: asyncio.Task[None] | None = None
         self.order_writer = OrderWriter(context)
         self._keys_of = context.keyring.keys_of
-        self._leases = Leases(self._on_lease_over)
+        self.leases = Leases(self._on_lease_over)
         self._lease_times = {one: self._settings.lease(guests=one) for one in (False, True)}
         """The longest time that a match can take, without guests and with them."""
         context.events.when_kept(events.MatchEnded, self._on_match_ended)
@@ -99,6 +98,11 @@ class Dispatcher:
             if not self._open_matches and self._dispatching is not None:
                 self._dispatching.cancel()
                 self._dispatching = None
+
+    async def wait_until_idle(self) -> None:
+        """Return when no referee has a match any more."""
+        if self._assignments:
+            await self._idle.wait()
 
     def count_waiting(self) -> int:
         return self._pending.qsize()
@@ -202,11 +206,8 @@ class Dispatcher:
         players = [match.first, match.second]
         out = [p for p in players if self._season.roster[p].state is Lifecycle.DISQUALIFIED]
         if out and match.match_id in self._open_matches:
-            winner = next((player for player in players if player not in out), None)
-            details = {"reason": f"{', '.join(out)} disqualified"}
-            result = read_result(players, winner, out, Termination.DISQUALIFIED, details=details)
-            ended = events.MatchEnded.make(match, result, Role.LEAGUE, self._context.now())
-            self._context.spawn(self._context.events.append(ended))
+            walkover = make_walkover(match, out, self._context.now())
+            self._context.spawn(self._context.events.append(walkover))
         return bool(out)
 
     async def _assign(self, match: ScheduledMatch, referee_id: str) -> None:
@@ -215,6 +216,7 @@ class Dispatcher:
         ticket = tokens.new_ticket()
         assignment = Assignment(match, referee_id, ticket, outcome, asyncio.Event())
         self._assignments[match.match_id] = assignment
+        self._idle.clear()
         event = events.MatchAssigned(
             at=self._context.now(),
             match_id=match.match_id,
@@ -228,6 +230,8 @@ class Dispatcher:
         finally:
             self._referee_pool.release(referee_id, match.match_id)
             del self._assignments[match.match_id]
+            if not self._assignments:
+                self._idle.set()
         if match.match_id in self._open_matches:
             self._pending.put_nowait(match)
 
@@ -238,11 +242,11 @@ class Dispatcher:
         match = assignment.match
         if match.match_id in self._season.by_hand:  # a person may take as long as it likes
             return await assignment.outcome
-        self._leases.begin(match.match_id, self._find_lease(match))
+        self.leases.begin(match.match_id, self._find_lease(match))
         try:
             return await assignment.outcome
         finally:
-            self._leases.end(match.match_id)
+            self.leases.end(match.match_id)
 
     def _on_lease_over(self, match_id: str) -> None:
         if match_id in self._assignments:

@@ -27,6 +27,13 @@ class Leases:
         if self._ends.pop(match_id, None) is not None and not self._ends:
             own_clock().end_wait()
 
+    def close(self) -> None:
+        """Expect nothing any more: the timer would keep all of its league in memory."""
+        for match_id in tuple(self._ends):
+            self.end(match_id)
+        if self._deadline is not None:
+            self._deadline.cancel()
+
     def _check(self) -> None:
         now = own_time()
         late = [match_id for match_id, ends in self._ends.items() if ends <= now]

@@ -1,7 +1,7 @@
 """The league manager: the actor that admits agents, takes results and answers queries."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 from msgspec.structs import replace
@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from agent_league.agent import Agent
 from agent_league.chance import commit_to
 from agent_league.http.exchange import PageAnswer, PageRequest, Wire
-from agent_league.http.site import Site
+from agent_league.http.site import Place
 from agent_league.league import views
 from agent_league.league.admission import Admission, Refusal, judge
 from agent_league.league.context import Context
@@ -53,7 +53,7 @@ class GuestHost(Protocol):
 
     def tools(self) -> Sequence[ToolCard]: ...
 
-    def find_site(self, path: str) -> Site | None: ...
+    def find_site(self, path: str) -> Place | None: ...
 
     async def resume(self) -> None: ...
 
@@ -72,8 +72,14 @@ class LeagueManager(Agent):
     role = Role.LEAGUE
 
     def __init__(
-        self, settings: LeagueSettings, wire: Wire, events: EventLog, **options: Any
+        self,
+        settings: LeagueSettings,
+        wire: Wire,
+        events: EventLog,
+        count_audience: Callable[[], int] | None = None,
+        **options: Any,
     ) -> None:
+        """*count_audience* counts the players of all leagues of this process, if it has several."""
         super().__init__("LM", wire, patience=settings.patience, **options)
         self.settings = settings
         self.events = events
@@ -89,7 +95,8 @@ class LeagueManager(Agent):
         events.listen(self.season.apply, needs_all_events=False)
         events.listen(views.make_change_listener(self._change_listeners), needs_all_events=False)
         self._context = context = Context(
-            self.season, events, self.clock, self.envelope, self.peers, self.spawn
+            *(self.season, events, self.clock, self.envelope, self.peers, self.spawn),
+            count_audience=count_audience or (lambda: len(self.season.players)),
         )
         self._stored_season = StoredSeason(context)
         self.season_runner = runner = SeasonRunner(context)
@@ -134,7 +141,7 @@ class LeagueManager(Agent):
             supply=self._supply,
             identify=self._identify,
             show=lambda request: self.spectators.show(request) if self.spectators else None,
-            find_guest_site=lambda path: self.guests.find_site(path) if self.guests else None,
+            find_site=lambda path: self.guests.find_site(path) if self.guests else None,
         )
 
     def _supply(self, token: str | None) -> dict[str, Json]:
@@ -149,12 +156,16 @@ class LeagueManager(Agent):
         """Return the roles of whoever sends *token*; the organiser has every one."""
         if token is None:
             return NOBODY
-        if self.organiser.holds(token):
+        if self.organiser.holds(token) or self.organiser.is_staff(token):
             return ALL_AGENTS | {ORGANISER}
         holder = self.season.roster.holder(token, self.clock())
         if holder is None or holder[0].guest:  # what a guest needs is listed to everybody
             return NOBODY
         return frozenset({holder[0].role})
+
+    def knows(self, token: str) -> bool:
+        """Whether *token* is the organiser's, or that of an agent of this league."""
+        return self.organiser.holds(token) or bool(self.season.roster.holder(token, self.clock()))
 
     def measure(self) -> dict[str, Json]:
         """Return what only a running manager knows of itself and of its agents."""

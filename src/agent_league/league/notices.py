@@ -97,8 +97,11 @@ class Notices:
             standings=self._season.standings(),
         )
 
-    def make_league_completed(self) -> rounds.LeagueCompleted:
+    def make_league_completed(self) -> rounds.LeagueCompleted | None:
+        """Return the last notice; None if nobody plays, because it names a champion."""
         rows = self._season.standings()
+        if not rows:
+            return None
         return rounds.LeagueCompleted(
             **self._envelope("conv-league-complete"),
             league_id=self._league_id,

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable
 
 from agent_league.league.context import Context
 from agent_league.store.events import (
+    EndOrdered,
     Event,
     LeagueContinued,
     LeaguePaused,
@@ -53,22 +54,26 @@ class OpenMatches:
 
 
 class Pause:
-    """Lets matches begin, unless the organiser has paused the league."""
+    """Lets matches begin, unless the organiser has paused or ended the league."""
 
     def __init__(self, context: Context) -> None:
         self._season = context.season
         self._is_over = asyncio.Event()
-        context.events.when_kept(LeaguePaused, self._apply)
-        context.events.when_kept(LeagueContinued, self._apply)
+        for kind in (LeaguePaused, LeagueContinued, EndOrdered):
+            context.events.when_kept(kind, self._apply)
 
     async def wait_until_over(self) -> None:
-        """Wait until the league is not paused; mostly it is not."""
-        if self._season.paused:
+        """Wait until matches may begin; mostly they may, and after the end they never do."""
+        if self._holds:
             self._apply()
             await self._is_over.wait()
 
+    @property
+    def _holds(self) -> bool:
+        return self._season.paused or self._season.ended_early is not None
+
     def _apply(self, event: Event | None = None) -> None:
-        (self._is_over.clear if self._season.paused else self._is_over.set)()
+        (self._is_over.clear if self._holds else self._is_over.set)()
 
 
 class PlayersInTurn:

@@ -36,6 +36,8 @@ class Organiser:
         self._season = context.season
         self._season_runner = season_runner
         self._stepping = Stepping(context, season_runner.dispatcher)
+        self.is_staff: Callable[[str], bool] = lambda token: False
+        """Whether a token is that of the staff of a server, who may do what each organiser may."""
 
     def cards(self) -> Sequence[ToolCard]:
         commands: Mapping[str, Command] = {
@@ -45,6 +47,7 @@ class Organiser:
             "open_registration": lambda arguments: self._set_registration(closed=False),
             "pause_league": self._pause,
             "resume_league": lambda arguments: self._set_paused(paused=False),
+            "end_league": self._end,
             "void_match": self._void,
             "replay_match": self._replay,
             "disqualify_agent": self._disqualify,
@@ -66,7 +69,7 @@ class Organiser:
             if not isinstance(token, str):
                 detail = "auth_token: only the organiser may do this, with the organiser's token"
                 raise ProtocolError(ErrorCode.AUTH_TOKEN_MISSING, detail, about=name)
-            if not self.holds(token):
+            if not (self.holds(token) or self.is_staff(token)):
                 detail = "auth_token: this is not the organiser's token"
                 raise ProtocolError(ErrorCode.AUTH_TOKEN_INVALID, detail, about=name)
             try:
@@ -133,6 +136,13 @@ class Organiser:
         if self._season.paused != paused:
             kind = events.LeaguePaused if paused else events.LeagueContinued
             await self._events.append(kind(at=self._now()))
+        return Acknowledgement()
+
+    async def _end(self, arguments: Arguments) -> Result:
+        why = _read_text(arguments, "reason")
+        if self._season.stage is Stage.COMPLETED:
+            return Acknowledgement(note="the league is over")
+        await self._events.append(events.EndOrdered(at=self._now(), why=why))
         return Acknowledgement()
 
     async def _void(self, arguments: Arguments) -> Result:

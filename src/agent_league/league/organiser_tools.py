@@ -107,6 +107,13 @@ CARDS: Mapping[str, Callable[..., ToolCard]] = {
     "resume_league": _describe(
         "Resume league", "Let matches begin again after a pause.", audience=NOBODY
     ),
+    "end_league": _describe(
+        "End league",
+        "End the league now: matches that are being played are played to the end, no other begins, "
+        "and the table is final. It cannot be undone; the reason stays in the record.",
+        _REASON,
+        destructive=True,
+    ),
     "void_match": _describe(
         "Void a match",
         "Take the result of a match out of the standings, for good. The match is not played again, "

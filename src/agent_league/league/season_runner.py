@@ -18,6 +18,7 @@ from agent_league.league.table_updates import TableUpdates
 from agent_league.peers.outbox import Urgency
 from agent_league.protocol import Role
 from agent_league.protocol.message import EVERYBODY
+from agent_league.season.answers import find_champion
 from agent_league.season.roster import AWAY, Entry, Lifecycle
 from agent_league.season.season import Stage
 from agent_league.store import events
@@ -46,6 +47,8 @@ class SeasonRunner:
         self._may_start = asyncio.Event()
         self._is_start_ordered = False
         """Whether the season begins as soon as enough of those who have registered answer."""
+        self._end_ordered = asyncio.Event()
+        context.events.when_kept(events.EndOrdered, lambda event: self._end_ordered.set())
         context.events.when_kept(events.AgentRegistered, lambda event: self.greet(event.agent_id))
         context.events.when_kept(events.TokenIssued, lambda event: self.greet(event.agent_id))
         context.events.when_kept(events.AgentReinstated, lambda event: self.greet(event.agent_id))
@@ -55,25 +58,36 @@ class SeasonRunner:
         context.events.when_kept(events.MatchAdded, self._announce_replay)
 
     async def run(self) -> None:
-        """Play the whole season, or what is left of it."""
+        """Play the whole season, or what is left of it, unless the organiser ends it before."""
         heartbeat = asyncio.ensure_future(self._heartbeat())
         self.liveness.resume()
+        if self._season.ended_early is not None:
+            self._end_ordered.set()
+        playing = asyncio.ensure_future(self._play_season())
+        ending = asyncio.ensure_future(self._end_ordered.wait())
         try:
-            if self._season.stage is Stage.REGISTRATION:
-                players = await self._assemble_players()
-                await self._events.append(events.SeasonStarted(at=self._now(), players=[*players]))
-            elif self._season.stage is Stage.PLAYING:  # some may be about to come back
-                await self.liveness.await_return()
-            await self._play_rounds()
-            await (
-                self.dispatcher.pause.wait_until_over()
-            )  # the organiser may have doubts until the end
-            while self._season.list_unplayed_replays():
-                await self.dispatcher.play((), {}, partial(self._call_when_ready, {}))
-                await self.dispatcher.pause.wait_until_over()
+            await asyncio.wait({playing, ending}, return_when=asyncio.FIRST_COMPLETED)
+            if ending.done():
+                await self.dispatcher.wait_until_idle()
+            else:
+                await playing
         finally:
-            heartbeat.cancel()
+            for task in (heartbeat, playing, ending):
+                task.cancel()
         await self._finish()
+
+    async def _play_season(self) -> None:
+        if self._season.stage is Stage.REGISTRATION:
+            players = await self._assemble_players()
+            await self._events.append(events.SeasonStarted(at=self._now(), players=[*players]))
+        elif self._season.stage is Stage.PLAYING:  # some may be about to come back
+            await self.liveness.await_return()
+        await self._play_rounds()
+        pause = self.dispatcher.pause
+        await pause.wait_until_over()  # the organiser may have doubts until the end
+        while self._season.list_unplayed_replays():
+            await self.dispatcher.play((), {}, partial(self._call_when_ready, {}))
+            await pause.wait_until_over()
 
     async def _assemble_players(self) -> list[PlayerId]:
         """Return who plays, once the season may begin: everybody who answered."""
@@ -109,6 +123,7 @@ class SeasonRunner:
     def close(self) -> None:
         self._broadcaster.close()
         self._table_updates.close()
+        self.dispatcher.leases.close()
 
     def greet(self, agent_id: str) -> None:
         """Find out whether an agent that came, or came back, answers."""
@@ -253,10 +268,12 @@ class SeasonRunner:
 
     async def _finish(self) -> None:
         """Tell everybody how the season ended, and wait a while until they have taken it."""
-        champion = self._season.standings()[0].player_id
+        champion = find_champion(self._season)
         self._table_updates.send_pending()
         notice = self._notices.make_league_completed()
-        self._broadcaster.tell(notice, Urgency.FAREWELL, prepare_extras=self._notices.freeze_table)
+        if notice is not None:
+            table = self._notices.freeze_table
+            self._broadcaster.tell(notice, Urgency.FAREWELL, prepare_extras=table)
         await self._events.append(self._make_end(champion))
         await self._broadcaster.drain(self._settings.farewell)
         await self._events.append(events.FarewellSaid(at=self._now()))

@@ -24,6 +24,7 @@ class TableUpdates:
         self._broadcaster = broadcaster
         self._notices = notices
         self._sent_at = float("-inf")
+        self._count_audience = context.count_audience
         self._timer: asyncio.TimerHandle | None = None
         context.events.when_kept(MatchEnded, self._schedule)
         context.events.when_kept(MatchVoided, self._schedule)
@@ -45,6 +46,7 @@ class TableUpdates:
         """Send the table at once, or, if it was sent just now, a moment later."""
         if self._timer is None:
             loop = asyncio.get_running_loop()
-            players, shortest = len(self._season.players), self._season.settings.table_interval
+            # The players of other leagues of this process count, too: they share its time.
+            players, shortest = self._count_audience(), self._season.settings.table_interval
             due = max(loop.time(), self._sent_at + find_table_interval(players, shortest))
             self._timer = loop.call_at(due, self.send_pending)

@@ -50,16 +50,21 @@ _VIEWS: Mapping[str, tuple[str, Callable[[Season], Json]]] = {
 """What is both a page and a resource, with its description."""
 
 
+def show(season: Season, view: str) -> Json:
+    """Return one of the views that are both a page and a resource."""
+    return _VIEWS[view][1](season)
+
+
 def pages(season: Season) -> Mapping[str, Page]:
     """Return the pages of the league; spectators need no token for them."""
-    views = {f"/{name}": partial(show, season) for name, (_, show) in _VIEWS.items()}
+    views = {f"/{name}": partial(show, season, name) for name in _VIEWS}
     return {**views, "/players/{player_id}": partial(_find_player, season)}
 
 
 def resources(season: Season, transcript: TranscriptReader) -> Sequence[Resource]:
     views = (
-        Resource(f"league://{name}", name, description, partial(show, season))
-        for name, (description, show) in _VIEWS.items()
+        Resource(f"league://{name}", name, description, partial(show, season, name))
+        for name, (description, _) in _VIEWS.items()
     )
     return (
         *views,

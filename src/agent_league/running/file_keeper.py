@@ -36,8 +36,11 @@ class FileKeeper:
     disk, nor for the events from before this run.
     """
 
-    def __init__(self, settings: LeagueSettings, folder: Folder) -> None:
-        self._folder = folder
+    def __init__(
+        self, settings: LeagueSettings, folder: Folder, turn: asyncio.Lock | None = None
+    ) -> None:
+        """Whoever holds the *turn* writes; several leagues of a process take turns."""
+        self._folder, self._turn = folder, turn or asyncio.Lock()
         self._files = FileUpdater(settings, folder.shared)
         self._log = JsonLogger("league", settings.league_id, folder.shared / "logs", buffered=True)
         self.changed = asyncio.Event()
@@ -80,8 +83,12 @@ class FileKeeper:
     async def _wait_for_write(self) -> bool:
         """Wait for the thread that writes; it goes on even if this call is cancelled."""
         if self._writing is None or self._writing.done():
-            self._writing = asyncio.ensure_future(asyncio.to_thread(self._write))
+            self._writing = asyncio.ensure_future(self._write_in_turn())
         return await asyncio.shield(self._writing)
+
+    async def _write_in_turn(self) -> bool:
+        async with self._turn:
+            return await asyncio.to_thread(self._write)
 
     def _write(self) -> bool:
         async def catch_up() -> bool:
@@ -100,12 +107,14 @@ class FileKeeper:
 
 
 @asynccontextmanager
-async def keep_files(manager: LeagueManager, folder: Folder) -> AsyncIterator[FileKeeper | None]:
+async def keep_files(
+    manager: LeagueManager, folder: Folder, turn: asyncio.Lock | None = None
+) -> AsyncIterator[FileKeeper | None]:
     """Keep the files of a league up to date during a context that begins before it is opened."""
     if folder.is_in_memory:
         yield None
         return
-    keeper = FileKeeper(manager.settings, folder)
+    keeper = FileKeeper(manager.settings, folder, turn)
     manager.events.listen(lambda _: keeper.changed.set(), needs_all_events=False)
     task = asyncio.ensure_future(keeper.run())
     try:

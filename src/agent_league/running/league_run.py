@@ -12,23 +12,21 @@ from pathlib import Path
 from agent_league.agent_log import AgentLog
 from agent_league.chance import commit_to
 from agent_league.files.logger import AgentLogs
-from agent_league.guests import GuestDesk
 from agent_league.http.client import HttpClient
 from agent_league.http.traced import TracedWire
-from agent_league.league import LeagueManager
-from agent_league.league.endpoint_gate import EndpointGate, choose_networks
+from agent_league.league.endpoint_gate import choose_networks
 from agent_league.running.event_loop import run
 from agent_league.running.file_keeper import keep_files
 from agent_league.running.folder import Folder
 from agent_league.running.members import find_learned_file
+from agent_league.running.open_league import Look, OpenLeague
 from agent_league.running.processes import AgentProcesses, Group
 from agent_league.running.serve import bind, serve_until, url_of
 from agent_league.running.specs import AgentSpec, LeagueLink, LeagueSpec
 from agent_league.season.season import Season
-from agent_league.store import Event, EventLog
+from agent_league.store import Event
 from agent_league.store.events import FarewellSaid, SeasonEnded, SeasonStarted
 from agent_league.vocabulary import Json
-from agent_league.web.live_site import LiveSite
 
 _LOGGED_EVENTS: Mapping[type[Event], str] = {
     SeasonStarted: "LEAGUE_BEGUN",
@@ -125,14 +123,10 @@ class LeagueRun:
         self.port: int = sock.getsockname()[1]
         self._sock, self._wire = sock, HttpClient()
         wire = TracedWire(self._wire) if spec.trace else self._wire
-        self.manager = LeagueManager(spec.settings, wire, EventLog())
         networks = choose_networks(spec.host, spec.networks)
-        self.manager.endpoint_gate = EndpointGate(networks, self.url)
-        GuestDesk(self.manager, self.url)
-        self.live_site = LiveSite(
-            self.season, self.manager.events, self._measure, aliases=spec.aliases
-        )
-        self.manager.spectators = self.live_site
+        look = Look(aliases=spec.aliases, measure=self._measure)
+        self._league = OpenLeague(spec.settings, wire, self.url, networks, look)
+        self.manager = self._league.manager
         self._started_at = self._ended_at = time.monotonic()
 
     def _measure(self) -> dict[str, Json]:
@@ -154,9 +148,7 @@ class LeagueRun:
         manager, folder = self.manager, self.folder
         try:
             async with folder.open_store() as store, keep_files(manager, folder) as keeper:
-                await manager.open(store)
-                await self.live_site.open(store)
-                token = await folder.appoint_organiser(manager)
+                token = await self._league.open(store, folder)
                 is_resumed = bool(self.season.roster.entries())
                 self._note(
                     "LEAGUE_RESUMED" if is_resumed else "LEAGUE_OPENED",
@@ -185,14 +177,13 @@ class LeagueRun:
 
     async def _run_season(self, groups: Sequence[Group]) -> None:
         """Run the season beside its agents, which are started now that the manager is served."""
-        season = asyncio.ensure_future(self.manager.run())
+        season = asyncio.ensure_future(self._league.run())
         agents = asyncio.ensure_future(self.processes.run(groups, lambda: self.season.stage))
         try:
             await asyncio.wait({season, agents}, return_when=asyncio.FIRST_COMPLETED)
             if agents.done():
                 agents.result()
             await season
-            await self.live_site.close()
         finally:
             season.cancel()
             agents.cancel()

@@ -43,7 +43,7 @@ async def run_members(
 ) -> None:
     """Run members until the league is over, or *stop* is set."""
     agent_logs = [(logs or AgentLogs()).for_agent(spec.agent_id) for spec, _ in agents]
-    async with open_client() as client, _flush_regularly(agent_logs), asyncio.TaskGroup() as group:
+    async with open_client() as client, flush_regularly(agent_logs), asyncio.TaskGroup() as group:
         wire: Wire = TracedWire(client) if link.trace else client
         for (spec, sock), agent_log in zip(agents, agent_logs, strict=True):
             served = replace(spec, endpoint=spec.endpoint or url_of(sock))
@@ -51,12 +51,12 @@ async def run_members(
             member.set_log(agent_log)
             if spec.learned_path and isinstance(member, Player):
                 _keep_learned(member, spec.learned_path)
-            season = _take_part(member, link, spec.identity_path, on_joined)
+            season = take_part(member, link, spec.identity_path, on_joined)
             group.create_task(serve_until(member, sock, _run_until(stop, season)))
 
 
 @asynccontextmanager
-async def _flush_regularly(logs: Sequence[AgentLog]) -> AsyncIterator[None]:
+async def flush_regularly(logs: Sequence[AgentLog]) -> AsyncIterator[None]:
     """Write *logs* out every second while a context lasts, and close them at its end."""
 
     async def flush() -> None:
@@ -82,8 +82,11 @@ async def _run_until(stop: asyncio.Event, work: Coroutine[Any, Any, None]) -> No
         running.result()
 
 
-async def _take_part(
-    member: Member, link: LeagueLink, path: Path | None, on_joined: Callable[[Member], None]
+async def take_part(
+    member: Member,
+    link: LeagueLink,
+    path: Path | None,
+    on_joined: Callable[[Member], None] = lambda member: None,
 ) -> None:
     """Join the league and return when it is over; *path* has the identity from an earlier run."""
     if link.waits_for_league:

@@ -9,12 +9,12 @@ import socket
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from multiprocessing import forkserver, resource_tracker
 from multiprocessing.connection import wait
 from multiprocessing.context import ForkServerContext, SpawnContext
 from multiprocessing.process import BaseProcess
-from typing import Self, TypeAlias
+from typing import Any, Self, TypeAlias
 
 from agent_league.agent_log import AgentLog
 from agent_league.files.logger import AgentLogs
@@ -48,6 +48,16 @@ class AgentKilledError(AgentDiedError):
 
 def _run_child(group: Group, link: LeagueLink, logs: AgentLogs) -> None:
     """Run agents until their league ends, or the process that started this one."""
+    try:
+        run_child(lambda stop: run_members(group, link, stop, logs))
+    except* LeagueError as errors:
+        for error in errors.exceptions:
+            log.error("%s: %s", _name_group(group), error)  # noqa: TRY400 - a sentence is enough
+        raise SystemExit(1) from None
+
+
+def run_child(make_work: Callable[[asyncio.Event], Coroutine[Any, Any, None]]) -> None:
+    """Run work in this process, which was started for it; it gets the event that ends it."""
     os.environ.pop(SAFE_PATH, None)  # it is meant for this process, not for those that it starts
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent gets Ctrl-C and stops us
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(message)s")
@@ -60,14 +70,9 @@ def _run_child(group: Group, link: LeagueLink, logs: AgentLogs) -> None:
         if parent is not None:
             loop.add_reader(parent.sentinel, stop.set)
         loop.add_signal_handler(signal.SIGTERM, stop.set)
-        await run_members(group, link, stop, logs)
+        await make_work(stop)
 
-    try:
-        run(main())
-    except* LeagueError as errors:
-        for error in errors.exceptions:
-            log.error("%s: %s", _name_group(group), error)  # noqa: TRY400 - a sentence is enough
-        raise SystemExit(1) from None
+    run(main())
 
 
 def _exit_after(sentinel: int) -> None:
@@ -77,7 +82,7 @@ def _exit_after(sentinel: int) -> None:
     os._exit(1)
 
 
-def _process_context() -> ForkServerContext | SpawnContext:
+def find_process_context() -> ForkServerContext | SpawnContext:
     """Return how processes are started: from a server that has all imports done, if possible."""
     has_server = "forkserver" in multiprocessing.get_all_start_methods()
     if not has_server or len(tempfile.gettempdir()) > LONGEST_TEMP:
@@ -87,7 +92,7 @@ def _process_context() -> ForkServerContext | SpawnContext:
     return context
 
 
-def _start_fork_server() -> None:
+def start_fork_server() -> None:
     """Let the server from which processes are started begin its imports.
 
     It does not import modules from the current folder, and Ctrl-C reaches none of its processes.
@@ -130,7 +135,7 @@ def _make_error(process: BaseProcess) -> AgentDiedError:
     return (AgentKilledError if is_killed else AgentDiedError)(_describe_end(process))
 
 
-async def _wait_for_end(process: BaseProcess) -> None:
+async def wait_for_end(process: BaseProcess) -> None:
     loop, ended = asyncio.get_running_loop(), asyncio.Event()
     loop.add_reader(process.sentinel, ended.set)
     try:
@@ -162,7 +167,7 @@ class AgentProcesses:
         self, group: Group, process: BaseProcess, get_stage: Callable[[], Stage]
     ) -> None:
         for restarts in range(MAX_RESTARTS + 1):
-            await _wait_for_end(process)
+            await wait_for_end(process)
             self._note_end(process)
             stage, refused = get_stage(), (process.exitcode or 0) > 0
             if stage is Stage.COMPLETED:
@@ -177,7 +182,7 @@ class AgentProcesses:
             raise _make_error(process)
 
     def _start(self, group: Group) -> BaseProcess:
-        process = _process_context().Process(
+        process = find_process_context().Process(
             target=_run_child,
             args=(group, self._link, self._logs),
             name=_name_group(group),
@@ -192,8 +197,8 @@ class AgentProcesses:
         return process
 
     def __enter__(self) -> Self:
-        if isinstance(_process_context(), ForkServerContext):
-            _start_fork_server()
+        if isinstance(find_process_context(), ForkServerContext):
+            start_fork_server()
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *details: object) -> None:

@@ -23,6 +23,11 @@ def standings(season: Season, params: Params = NO_PARAMS) -> QueryData:
     return {"round_id": season.round_id, "standings": season.standings()}
 
 
+def find_champion(season: Season) -> str:
+    """Return who leads the table; nobody, if the league was ended before it began."""
+    return season.standings()[0].player_id if season.players else ""
+
+
 def schedule(season: Season, params: Params = NO_PARAMS) -> QueryData:
     """Return all rounds, or the one in `round_id`."""
     wanted, total = params.get("round_id"), season.total_rounds
@@ -125,6 +130,7 @@ def status(season: Season) -> QueryData:
         "awaited_players": season.settings.awaited_players,
         "strictness": season.settings.strictness,
         "agents": agents,
+        **({"ended_early": season.ended_early} if season.ended_early else {}),
     }
 
 

@@ -67,6 +67,8 @@ class Season:
         self.announcement: events.AnnouncementMade | None = None
         """What the organiser told everybody last."""
         self.paused = self.registration_closed = False
+        self.ended_early: str | None = None
+        """Why the organiser ended the league before all was played, if so."""
         self.organiser: str | None = None
         """The hash of the organiser's token."""
         self.violations: Counter[tuple[str, str]] = Counter()
@@ -96,10 +98,9 @@ class Season:
     def is_past(self, match_id: str) -> bool:
         """Whether this is a match of a closed round that is no longer in memory."""
         place = None if match_id in self.matches else parse_match_id(match_id)
-        if place is None:
+        if place is None or place[0] > self.closed_rounds:
             return False
-        round_id, number = place
-        return round_id <= self.closed_rounds and number <= len(self.pairings(round_id))
+        return place[1] <= len(self.pairings(place[0]))
 
     def find_result(self, match_id: str) -> MatchResult | None:
         """Return how a match ended; its details are missing if they are no longer in memory."""
@@ -325,6 +326,8 @@ class Season:
                 self.paused = isinstance(event, events.LeaguePaused)
             case events.RegistrationSet():
                 self.registration_closed = event.closed
+            case events.EndOrdered():
+                self.ended_early = event.why
             case events.ManualPlayChosen():
                 self.by_hand.add(event.match_id)
             case events.AnnouncementMade():
@@ -344,5 +347,4 @@ class Season:
         codes, place = self.endings[ended.round_id], parse_match_id(ended.match_id)
         if place is not None:
             code = encode_endings([self.matches[ended.match_id]], self.results)
-            number = place[1]
-            self.endings[ended.round_id] = codes[: number - 1] + code + codes[number:]
+            self.endings[ended.round_id] = codes[: place[1] - 1] + code + codes[place[1] :]

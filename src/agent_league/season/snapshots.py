@@ -51,13 +51,14 @@ class Snapshot(Struct, frozen=True, kw_only=True):
     announcement: events.AnnouncementMade | None
     paused: bool
     registration_closed: bool
+    ended_early: str | None
     organiser: str | None
     violations: list[tuple[str, str, int]]
     """How often each agent broke each rule."""
     agents: list[Entry]
     rows: list[Standing]
     points: list[list[int]]
-    """The points of each player against each, in the order of the rows."""
+    """For each row, the places of the rivals that its player met, each before the points."""
 
 
 class SeasonCopy(Struct, frozen=True):
@@ -97,6 +98,7 @@ def copy_season(season: Season) -> SeasonCopy:
         announcement=season.announcement,
         paused=season.paused,
         registration_closed=season.registration_closed,
+        ended_early=season.ended_early,
         organiser=season.organiser,
         violations=[(who, rule, times) for (who, rule), times in season.violations.items()],
         agents=season.roster.entries(),
@@ -137,6 +139,7 @@ def _fill_season(snapshot: Snapshot, season: Season) -> None:
     season.announcement = snapshot.announcement
     season.paused, season.organiser = snapshot.paused, snapshot.organiser
     season.registration_closed = snapshot.registration_closed
+    season.ended_early = snapshot.ended_early
     season.violations.update({(who, rule): times for who, rule, times in snapshot.violations})
     season.roster.restore(snapshot.agents, playing=snapshot.stage is not Stage.REGISTRATION)
 
@@ -159,7 +162,7 @@ async def load_season(store: Store, settings: LeagueSettings, *, whole: bool = F
     return season
 
 
-def has_happened(season: Season, event: Event) -> bool:  # noqa: PLR0911 - one for each kind
+def has_happened(season: Season, event: Event) -> bool:  # noqa: C901, PLR0911 - one for each kind
     """Whether an event that can happen only once has happened to a resumed season."""
     match event:
         case events.SeasonStarted():
@@ -176,4 +179,6 @@ def has_happened(season: Season, event: Event) -> bool:  # noqa: PLR0911 - one f
             return event.round_id <= season.closed_rounds
         case events.SeasonEnded():
             return season.stage is Stage.COMPLETED
+        case events.EndOrdered():
+            return season.ended_early is not None
     return isinstance(event, events.SeasonOpened)  # a season with a snapshot was opened

@@ -41,7 +41,7 @@ def make_site(agent: Agent) -> Site:
         answer_elsewhere=RestPaths(served).answer,
         fill_in=fill_in,
         show=served.offer.show,
-        find_guest_site=served.offer.find_guest_site,
+        find_site=served.offer.find_site,
     )
 
 

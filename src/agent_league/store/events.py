@@ -149,6 +149,14 @@ class TokenReplaced(Event, frozen=True, kw_only=True, tag="token_replaced"):
     expires: str
 
 
+class EndOrdered(Event, frozen=True, kw_only=True, tag="end_ordered"):
+    """The organiser ends the league early; what is left is not played."""
+
+    once_key: ClassVar[str] = "end_ordered"
+
+    why: str
+
+
 class ManualPlayChosen(Event, frozen=True, kw_only=True, tag="manual_play_chosen"):
     """The organiser plays this match step by step."""
 

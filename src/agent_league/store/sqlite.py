@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import closing, suppress
 from pathlib import Path
-from typing import IO, Any, TypeAlias
+from typing import IO, Any, NamedTuple, TypeAlias
 from urllib.parse import quote
 
 from agent_league.store import schema
@@ -41,6 +41,7 @@ class SqliteStore(Store):
         self.path = path
         self._durability = durability
         self._closed = False
+        self._committer: Committer | None = None
         self._prepare()
         _in_use[path.resolve()] += 1
 
@@ -61,10 +62,13 @@ class SqliteStore(Store):
     async def start_writer(self, league_id: str) -> Writer:
         path = self.path.resolve()  # one file has one lock, whatever link led to it
         lock = _lock(path.with_name(f"{path.name}.{quote(league_id, safe='')}.lock"))
-        return SqliteWriter(self.path, league_id, lock, self._connect)
+        self._committer = self._committer or Committer(self.path, self._connect)
+        return SqliteWriter(self._committer, league_id, lock)
 
     async def close(self) -> None:
         await super().close()
+        if self._committer is not None:
+            await self._committer.close()
         if not self._closed:
             _in_use[self.path.resolve()] -= 1
         self._closed = True
@@ -114,36 +118,100 @@ class SqliteStore(Store):
         return database
 
 
-class SqliteWriter(Writer):
-    """Writes to one league over a connection of its own, in a thread."""
+class _Batch(NamedTuple):
+    """The rows of one league for one transaction, and the future of its writer."""
 
-    def __init__(self, path: Path, league_id: str, lock: IO[str], connect: Connect) -> None:
-        super().__init__(str(path), league_id)
-        self._path, self._lock, self._connect = path, lock, connect
+    rows: Rows
+    done: "asyncio.Future[None]"
+
+
+class Committer:
+    """Writes for all leagues of a file that this process runs, over one connection, in a thread.
+
+    What several leagues hand in at the same time shares one transaction: to reach the disk takes
+    longer than to write.
+    """
+
+    def __init__(self, path: Path, connect: Connect) -> None:
+        self.path, self._connect = path, connect
         self._database: sqlite3.Connection | None = None
         self._place = path.resolve()
         self._file = _identify(self._place)
+        self._waiting: list[_Batch] = []
+        self._draining: asyncio.Task[None] | None = None
 
     async def commit(self, rows: Rows) -> None:
-        await asyncio.to_thread(self._commit_now, rows)
+        """Return when *rows* are kept, or raise `StoreError`."""
+        batch = _Batch(rows, asyncio.get_running_loop().create_future())
+        self._waiting.append(batch)
+        if self._draining is None:
+            self._draining = asyncio.create_task(self._drain())
+        await batch.done
 
-    async def disconnect(self) -> None:
+    async def close(self) -> None:
+        if self._draining is not None:
+            await asyncio.wait({self._draining})
         if self._database is not None:
             await asyncio.to_thread(self._database.close)
             self._database = None
-        self._lock.close()
 
-    def _commit_now(self, rows_by_sql: Rows) -> None:
+    async def _drain(self) -> None:
+        interrupted = StoreError(f"{self.path}: writing was interrupted")
+        while self._waiting:
+            batches, self._waiting = self._waiting, []
+            errors: Sequence[StoreError | None] = [interrupted] * len(batches)
+            try:
+                errors = await asyncio.to_thread(self._try, [batch.rows for batch in batches])
+            finally:  # even if this task is cancelled: nobody must wait for ever
+                for batch, error in zip(batches, errors, strict=True):
+                    _resolve(batch.done, error)
+        self._draining = None
+
+    def _try(self, batches: Sequence[Rows]) -> list[StoreError | None]:
+        """Keep *batches* together; if that fails, each by itself, so that one league harms no other."""
+        try:
+            self._commit_now(batches)
+        except StoreError as error:
+            if len(batches) == 1:
+                return [error]
+            return [failure for one in batches for failure in self._try([one])]
+        return [None] * len(batches)
+
+    def _commit_now(self, batches: Sequence[Rows]) -> None:
         if _identify(self._place) != self._file:
-            raise StoreError(f"{self._path} was deleted or replaced while its league was running")
+            raise StoreError(f"{self.path} was deleted or replaced while its league was running")
         try:
             self._database = database = self._database or self._connect()
             with database:
                 database.execute("BEGIN IMMEDIATE")
-                for sql, rows in rows_by_sql.items():
-                    _insert(database, sql, rows)
+                for rows_by_sql in batches:
+                    for sql, rows in rows_by_sql.items():
+                        _insert(database, sql, rows)
         except (sqlite3.Error, ValueError, OverflowError) as error:  # or no value for a column
-            raise StoreError(_describe_error(self._path, error)) from error
+            raise StoreError(_describe_error(self.path, error)) from error
+
+
+def _resolve(done: "asyncio.Future[None]", error: StoreError | None) -> None:
+    if done.done():
+        return
+    if error is None:
+        done.set_result(None)
+    else:
+        done.set_exception(error)
+
+
+class SqliteWriter(Writer):
+    """Writes to one league, together with the other leagues of its file."""
+
+    def __init__(self, committer: Committer, league_id: str, lock: IO[str]) -> None:
+        super().__init__(str(committer.path), league_id)
+        self._committer, self._lock = committer, lock
+
+    async def commit(self, rows: Rows) -> None:
+        await self._committer.commit(rows)
+
+    async def disconnect(self) -> None:
+        self._lock.close()
 
 
 def _create_private(path: Path) -> None:

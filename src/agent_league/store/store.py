@@ -81,6 +81,12 @@ class Store(ABC):
         for writer in self._writers.values():
             await writer.close()
 
+    async def release(self, league_id: str) -> None:
+        """Write what is waiting for a league, and let others run it."""
+        writer = self._writers.pop(league_id, None)
+        if writer is not None:
+            await writer.close()
+
     async def open(self, league_id: str, opened_at: str, settings: str) -> Writer:
         """Return the writer of a league, which is made if it is not there."""
         writer = self._writers[league_id] = await self.start_writer(league_id)

@@ -5,7 +5,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from itertools import groupby, repeat
+from itertools import groupby
 from operator import itemgetter
 from types import MappingProxyType
 from typing import NamedTuple, TypeAlias
@@ -81,9 +81,12 @@ class Sums(NamedTuple):
     """For each row, the points that its player won against each rival."""
 
     def points(self) -> list[list[int]]:
-        """Return the points of each player against each, in the order of the rows."""
-        rivals = [row.player for row in self.rows]
-        return [list(map(row_points.get, rivals, repeat(0))) for row_points in self.points_taken]
+        """Return for each row the places of the rivals that its player met, each before the points."""
+        places = {row.player: place for place, row in enumerate(self.rows)}
+        return [
+            [number for rival, points in taken.items() for number in (places[rival], points)]
+            for taken in self.points_taken
+        ]
 
 
 class Table:
@@ -130,10 +133,11 @@ class Table:
     def restore(self, rows: Iterable[Standing], points: Iterable[Iterable[int]]) -> None:
         """Continue from *rows*; *points* are as `Sums.points` returns them."""
         self._rows = {row.player: row for row in rows}
-        self._points_taken = {
-            player: defaultdict(int, zip(self._rows, row_points, strict=True))
-            for player, row_points in zip(self._rows, points, strict=True)
-        }
+        players = list(self._rows)
+        self._points_taken = {player: defaultdict(int) for player in players}
+        for taken, numbers in zip(self._points_taken.values(), map(list, points), strict=True):
+            pairs = zip(numbers[::2], numbers[1::2], strict=True)
+            taken.update({players[place]: won for place, won in pairs})
         self._levels = None
 
     def row(self, player: PlayerId) -> Standing:

@@ -8,6 +8,7 @@ import msgspec
 
 from agent_league.chance import commit_to
 from agent_league.protocol import Role
+from agent_league.season.answers import find_champion
 from agent_league.season.season import Season, Stage
 from agent_league.season.secrets import make_match_secret
 from agent_league.season.settings import LeagueSettings
@@ -169,8 +170,9 @@ class Audit:
     def _check_end(self, event: events.SeasonEnded) -> None:
         season, secret = self.season, event.secret
         left = season.total_rounds - season.closed_rounds
-        require(left == 0, "end", f"the league ended {left} rounds too early")
-        champion = season.standings()[0].player_id
+        is_whole = left == 0 or season.ended_early is not None
+        require(is_whole, "end", f"the league ended {left} rounds too early")
+        champion = find_champion(season)
         what = f"the champion should be {champion}, not {event.champion}"
         require(event.champion == champion, "end", what)
         if self._commitment is None:

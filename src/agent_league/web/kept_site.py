@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 from typing import Any
 from urllib.parse import quote
 
@@ -19,6 +19,8 @@ from agent_league.web.records import StoredRecords
 from agent_league.web.rendering import hash_asset, render
 from agent_league.web.site import HTML, SAFE, LeagueSite, show_asset, wants_html
 
+MOST_READ = 16
+"""How many leagues of a store are in memory at once."""
 POLL_SECONDS = 0.4
 """Seconds between two looks for new events of a league that is played elsewhere."""
 PREFIX = "/leagues/"
@@ -69,20 +71,37 @@ class KeptLeague:
 class KeptSite:
     """The pages of every league of a store."""
 
-    def __init__(self, store: Store, *, front: str | None = None, aliases: bool = False) -> None:
-        self._store, self._aliases = store, aliases
+    def __init__(
+        self,
+        store: Store,
+        *,
+        front: str | None = None,
+        aliases: bool = False,
+        describe: Callable[[str], str | None] = lambda league_id: None,
+    ) -> None:
+        """*describe* tells how far a league is that is run here; None: it is not."""
+        self._store, self._aliases, self._describe = store, aliases, describe
         self._front = front
         """The league whose pages are where a manager has them, if there is one."""
         self._leagues: dict[str, KeptLeague] = {}
+        """Those that were looked at last; the others are read again when somebody asks."""
 
     async def open(self) -> None:
-        """Find the leagues of the store; one that is begun later is found when it is asked for."""
-        for row in await self._store.leagues():
-            if row.league_id not in self._leagues:
-                is_front = row.league_id == self._front
-                prefix = "" if is_front else f"{PREFIX}{quote(row.league_id, safe='')}"
-                league = KeptLeague(self._store, row, prefix, aliases=self._aliases)
-                self._leagues[row.league_id] = league
+        """Find the league in front, if there is one."""
+        if self._front is not None:
+            await self._load(self._front)
+
+    async def _load(self, league_id: str) -> bool:
+        """Read a league of the store; False if there is none of that id."""
+        rows = [row for row in await self._store.leagues() if row.league_id == league_id]
+        for row in rows:
+            prefix = "" if league_id == self._front else f"{PREFIX}{quote(league_id, safe='')}"
+            league = KeptLeague(self._store, row, prefix, aliases=self._aliases)
+            self._leagues[league_id] = league
+        others = [one for one in self._leagues if one not in (league_id, self._front)]
+        for one in others[: max(0, len(self._leagues) - MOST_READ)]:
+            del self._leagues[one]
+        return bool(rows)
 
     def show(self, request: PageRequest) -> PageAnswer | None:
         """Answer a request; None if there is no page of that path."""
@@ -102,18 +121,25 @@ class KeptSite:
         league = self._leagues.get(league_id)
         if league is None:
             return self._look_again(request, league_id, rest)
-        asked, missing = (_with_path(request, league.site.prefix, one) for one in (rest, "404"))
+        asked, missing = (request._replace(path=f"/{one}") for one in (rest, "404"))
         return league.site.show(asked) or league.site.show(missing) or _make_missing(request)
 
     async def _look_again(self, request: PageRequest, league_id: str, rest: str) -> Answer:
-        """Answer a request for a league that was not in the store when it was opened."""
-        await self.open()
-        found = self._show_league(request, league_id, rest) if league_id in self._leagues else None
-        return await found if isinstance(found, Awaitable) else _make_missing(request)
+        """Answer a request for a league that has not been read yet."""
+        found = self._show_league(request, league_id, rest) if await self._load(league_id) else None
+        if isinstance(found, Awaitable):
+            return await found
+        return found if isinstance(found, Answer) else _make_missing(request)
 
     async def _list_leagues(self, request: PageRequest) -> Answer:
         kept = reversed(await self._store.leagues())
-        rows = [describe_league(row, is_front=row.league_id == self._front) for row in kept]
+        rows = [
+            {
+                **describe_league(row, is_front=row.league_id == self._front),
+                "state": self._describe(row.league_id),
+            }
+            for row in kept
+        ]
         if not wants_html(request) or request.path.endswith(".json"):
             return Answer(200, msgspec.json.encode({"leagues": rows}), headers=SAFE)
         context = {**_FRAME, "title": "Leagues", "rows": rows}
@@ -126,11 +152,6 @@ def _make_missing(request: PageRequest) -> Answer:
         return Answer(404, msgspec.json.encode({"error": _NOTHING}), headers=SAFE)
     context = {**_FRAME, "title": "Not found", "text": _NOTHING}
     return Answer(404, render("missing.html", _link, context).encode(), HTML, SAFE)
-
-
-def _with_path(request: PageRequest, prefix: str, rest: str) -> PageRequest:
-    """Return *request* with its path as the pages of a league write it."""
-    return request._replace(path=f"{prefix}/{rest}")
 
 
 def describe_league(row: LeagueRow, *, is_front: bool) -> dict[str, Any]:

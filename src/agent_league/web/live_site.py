@@ -18,6 +18,8 @@ if TYPE_CHECKING:  # templates and metrics are loaded when somebody looks
     from agent_league.web.metrics import Ended, LeagueMetrics
     from agent_league.web.site import LeagueSite
 
+HOME = "/leagues"
+"""The list of all leagues, where there are several."""
 UNCOUNTED = 10_000
 """How many results may wait to be measured; beyond that the oldest are left out."""
 
@@ -36,9 +38,12 @@ class LiveSite:
         season: Season,
         log: EventLog,
         find_gauges: Callable[[], Data],
+        prefix: str = "",
         *,
         aliases: bool = False,
     ) -> None:
+        """*prefix* is where the pages are, if other leagues have pages at the same address."""
+        self._prefix = prefix
         self._remembered = RememberedRecords(season)
         self._view = LeagueView(season, self._remembered, aliases=aliases)
         self._view.find_gauges = find_gauges
@@ -61,7 +66,7 @@ class LiveSite:
     def _site(self) -> "LeagueSite":
         from agent_league.web.site import LeagueSite  # noqa: PLC0415 - see above
 
-        return LeagueSite(self._view)
+        return LeagueSite(self._view, self._prefix, home=HOME if self._prefix else None)
 
     @cached_property
     def _metrics(self) -> "LeagueMetrics":

@@ -82,10 +82,8 @@ class LeagueSite:
         return show_asset(request) or self.show(request)
 
     def show(self, request: PageRequest) -> PageAnswer | None:
-        """Answer a request; None if there is no page of that path."""
-        if not request.path.startswith(self.prefix):
-            return None
-        path = request.path.removeprefix(self.prefix) or "/"
+        """Answer a request; None if there is no page of that path, which has no prefix."""
+        path = request.path or "/"
         if path == "/stream":
             kind = "regions" if b"live" in request.query else "tick"
             chunks = self.broadcast.follow(kind)  # type: ignore[arg-type]  # one of its two words
@@ -98,7 +96,8 @@ class LeagueSite:
         if found is None:
             return None
         page, variables = found
-        is_agents_own = not self.prefix and plain == path and _is_told_by_agent(plain)
+        is_at_agent = self._view.is_live or not self.prefix
+        is_agents_own = is_at_agent and plain == path and _is_told_by_agent(plain)
         if not as_html and is_agents_own and not self._view.hides_names:
             return None
         is_html = as_html and not path.endswith(".json")

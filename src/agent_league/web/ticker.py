@@ -68,6 +68,7 @@ _TELLERS: Mapping[type[Event], Callable[[LeagueView, Any], Data]] = {
     events.RegistrationSet: _tell("order", "Registration is {0.word}"),
     events.LeaguePaused: _tell("order", "Paused: no further match begins"),
     events.LeagueContinued: _tell("order", "Matches begin again"),
+    events.EndOrdered: _tell("order", "Ended early: {0.why}"),
     events.AnnouncementMade: _tell("order", "Announced: {0.text}"),
     events.AgentRegistered: _tell_of_agent("agent", "joined"),
     events.AgentSuspended: _tell_of_agent("trouble", "is suspended: {0.why}"),

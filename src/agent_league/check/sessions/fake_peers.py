@@ -16,7 +16,7 @@ from agent_league.check.messages import GAME, LEAGUE_ID, PLAYERS, TICKET, CheckM
 from agent_league.check.sessions.forms import encode_call
 from agent_league.http.exchange import Answer
 from agent_league.http.server import HttpServer
-from agent_league.http.site import Site
+from agent_league.http.site import MCP, Site
 from agent_league.protocol import Message, Role, RpcCode, tokens
 from agent_league.protocol.jsonrpc import encode_error
 from agent_league.protocol.play import Contestant, JoinAck, MatchAccepted, ParityReply
@@ -65,7 +65,9 @@ class FakePeer:
         return Site(
             answer=lambda body, headers: self._answer(body, url),
             find_page=lambda path: None,
-            find_guest_site=lambda path: self._make_site(root + path) if "regist" in path else None,
+            find_site=lambda path: (
+                (self._make_site(root + path), MCP) if "regist" in path else None
+            ),
             too_large=lambda: Answer(413, b"{}"),
             body_limit=BODY_LIMIT,
         )

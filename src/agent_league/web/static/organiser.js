@@ -8,7 +8,7 @@
   async function call(tool, fields) {
     const token = sessionStorage.getItem(KEY);
     if (!token) return say("Enter the organiser's token first.", "bad");
-    const response = await fetch("/mcp", {
+    const response = await fetch(answer.dataset.endpoint, {
       method: "POST",
       headers: { "content-type": "application/json", authorization: `Bearer ${token}` },
       body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: tool, params: { ...fields, auth_token: token } }),

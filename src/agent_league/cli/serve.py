@@ -1,0 +1,188 @@
+"""`league serve`, `league create`: many leagues at one address."""
+
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Any
+from urllib.parse import urlsplit
+
+from cyclopts import Parameter
+
+from agent_league.cli import league_options as flags
+from agent_league.cli.console import print_document, print_next_steps
+from agent_league.cli.gate import read_gate, read_networks
+from agent_league.cli.launch import make_flags
+from agent_league.cli.organise import call_tool
+from agent_league.cli.program import localise
+from agent_league.cli.report import format_champion
+from agent_league.cli.unread import interrupt_when_unread
+from agent_league.cli.warning_digest import digest_warnings
+from agent_league.cli.which_league import complete_endpoint
+from agent_league.hosting.directory import HostedLeague
+from agent_league.hosting.run import Opened, describe_season, load_address, load_token, run_server
+from agent_league.hosting.server import ServerSpec
+from agent_league.hosting.terms import MOST_PLAYERS
+from agent_league.printable import make_printable
+from agent_league.protocol import Role
+from agent_league.running.errors import UsageError
+from agent_league.running.event_loop import run
+from agent_league.running.folder import SHARED, Folder
+from agent_league.running.lineup import ConfigFiles
+from agent_league.running.specs import assign_ports, number_agents
+from agent_league.store import Event
+from agent_league.store.events import EndOrdered, FarewellSaid, SeasonEnded, SeasonStarted
+
+PATIENCE = 30.0
+Server = Annotated[
+    str | None,
+    Parameter(help="The address of the server; by default the one that this folder has."),
+]
+
+
+def serve(
+    *,
+    port: flags.Port = None,
+    referees: Annotated[int, flags.between(0, 10)] = 2,
+    host: flags.Host = None,
+    endpoint: flags.Endpoint = None,
+    networks: flags.Networks = None,
+    shared: flags.Shared = SHARED,
+    store: flags.KeptStore = None,
+    durability: flags.Durability = "power",
+    log_level: flags.LogLevel = "INFO",
+) -> None:
+    """Run many leagues at one address, until Ctrl-C.
+
+    league create opens a league. Leagues of the store that have not ended go on.
+
+    Parameters
+    ----------
+    referees
+        How many referees all leagues share; 0: every league waits for referees of others.
+    """
+    files, folder = ConfigFiles(shared), Folder(shared, store, durability)
+    base = files.manager_port if port is None else port
+    agents = assign_ports(number_agents(Role.REFEREE, referees), base)
+    spec = ServerSpec(
+        base,
+        host or files.host,
+        endpoint and complete_endpoint(endpoint),
+        [replace(one, game_types=()) for one in agents],
+        read_networks(networks),
+        log_level,
+    )
+    try:
+        with interrupt_when_unread(), digest_warnings():
+            run_server(spec, folder, _print_opened, _print_event)
+    except KeyboardInterrupt:
+        command = localise(f"league serve{make_flags(folder)}")
+        print(f"\nStopped. The leagues go on with: {command}", file=sys.stderr)
+        raise
+
+
+def _print_opened(opened: Opened) -> None:
+    root = opened.url.removesuffix("mcp")
+    lines = [
+        f"Leagues are run at {root}",
+        f"  agents join at {opened.url}, or at the address of their league",
+        f"  a new league: {localise('league create autumn_cup')}",
+    ]
+    if opened.new_token is not None:
+        lines.append(f"The server's token, shown only now: {opened.new_token}")
+    lines += [
+        f"{one.league_id} goes on: {describe_season(one.league.season)}" for one in opened.resumed
+    ]
+    print(*lines, sep="\n", file=sys.stderr, flush=True)
+
+
+def _print_event(hosted: HostedLeague, event: Event) -> None:
+    """Print how a league goes on, in a line for each stage."""
+    season = hosted.league.season
+    match event:
+        case SeasonStarted():
+            line = f"begins with {len(event.players)} players"
+        case EndOrdered():
+            line = f"is ended by its organiser: {event.why}"
+        case SeasonEnded() if event.champion:
+            line = f"is over. {format_champion(season)}"
+        case FarewellSaid() if not season.players:
+            line = "is over; it never began"
+        case _:
+            return
+    print(make_printable(f"{hosted.league_id} {line}"), file=sys.stderr, flush=True)
+
+
+def create(
+    league_id: Annotated[str, Parameter(help="The id of the new league.")],
+    /,
+    *,
+    server: Server = None,
+    players: Annotated[
+        int | None,
+        flags.between(2, MOST_PLAYERS, help="It begins by itself when so many have joined."),
+    ] = None,
+    max_players: Annotated[int | None, flags.between(2, MOST_PLAYERS)] = None,
+    game: flags.Game = None,
+    course: flags.Course = flags.COURSE,
+    seed: flags.Seed = None,
+    class_league: flags.ClassLeague = False,
+    strict: flags.Strict = None,
+    join_code: flags.JoinCode = None,
+    roster: flags.Students = None,
+    shared: flags.Shared = SHARED,
+    json: flags.Json = False,
+) -> None:
+    """Open a league on a server that runs (league serve), and say how agents join it.
+
+    Parameters
+    ----------
+    max_players
+        How many players may join at most.
+    """
+    terms: dict[str, Any] = {
+        "league_id": league_id,
+        "players": players,
+        "max_players": max_players,
+        "game": game,
+        "seed": seed,
+        "class_league": class_league or None,
+        "strict": strict,
+        **vars(course),
+        **read_gate(join_code, roster),
+    }
+    given = {name: value for name, value in terms.items() if value is not None}
+    created = order_server(server, shared, "create_league", given)
+    if json:
+        return print_document(**created)
+    return _print_created(created, shared)
+
+
+def _print_created(created: dict[str, Any], shared: Path) -> None:
+    league_id, url, awaited = created["league_id"], created["url"], created["awaited_players"]
+    begins = f"when {awaited} players have joined" if awaited else "when you say so"
+    print(f"{league_id} is open at {url}; it begins {begins}.", file=sys.stderr)
+    print(f"Its organiser's token, shown only now: {created['organiser_token']}", file=sys.stderr)
+    where = make_flags(Folder(shared))
+    print_next_steps(
+        {
+            f"league player {url} --name NAME": "join it",
+            f"league begin {league_id}{where}": "begin with the players that are there",
+            f"league watch {url}": "follow it",
+        }
+    )
+
+
+def order_server(
+    server: str | None, shared: Path, tool: str, arguments: dict[str, Any]
+) -> dict[str, Any]:
+    """Return the answer of a server to an order of its staff."""
+    url = complete_endpoint(server) if server else load_address(shared)
+    if url is None:
+        hint = "league serve starts one; or give its address with --server"
+        raise UsageError(f"no server of leagues runs in {shared}", hint)
+    token = load_token(shared)
+    if token is None:
+        hint = "set LEAGUE_SERVER_TOKEN, or go to the folder from which the server was started"
+        raise UsageError(f"only its staff may do this, and {shared} has no token", hint)
+    place = urlsplit(url).netloc
+    return run(call_tool(url, tool, {**arguments, "auth_token": token}, PATIENCE, place))

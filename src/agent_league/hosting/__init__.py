@@ -1,0 +1,1 @@
+"""Many leagues at one address: one process, one store."""
