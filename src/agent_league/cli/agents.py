@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 
 from agent_league.cli import league_options as flags
 from agent_league.cli.headers import explain_refusal, parse_headers
+from agent_league.cli.pool import work_in_pool
 from agent_league.cli.unread import interrupt_when_unread
 from agent_league.cli.which_league import find_addresses
 from agent_league.dialects.mcp.client import McpClient
@@ -48,6 +49,8 @@ def referee(
     referee_id: str = "referee",
     name: flags.DisplayName = None,
     capacity: Annotated[int, flags.between(1, 10)] | None = None,
+    pool: str | None = None,
+    seats: Annotated[int, flags.between(2, 1000)] = 10,
     host: flags.Host = None,
     endpoint: flags.Endpoint = None,
     patient: flags.Patient = False,
@@ -63,7 +66,14 @@ def referee(
         The id to ask for, such as REF01.
     capacity
         How many matches to run at once.
+    pool
+        Be a worker of the referee pool instead: postgresql://..., the store of the leagues. It
+        joins no league and listens nowhere; it takes matches of any league until it is stopped.
+    seats
+        How many matches a worker of the pool runs at once.
     """
+    if pool is not None:
+        return work_in_pool(pool, seats, shared, log_level)
     files = ConfigFiles(shared, lenient=True)
     found = files.find_agent(Role.REFEREE, referee_id)
     spec = replace(
@@ -75,7 +85,7 @@ def referee(
     )
     joining = {"league_id": league_id, "join_code": join_code, "waits_for_league": patient}
     link = files.make_link(find_addresses(league, Folder(shared)), **joining, trace=trace)
-    _run_agent(spec, link, files, host, port, log_level)
+    return _run_agent(spec, link, files, host, port, log_level)
 
 
 def player(

@@ -13,14 +13,17 @@ from agent_league.league.leases import Leases
 from agent_league.league.liveness import Liveness
 from agent_league.league.open_rounds import OpenMatches, Pause
 from agent_league.league.order_failures import OrderFailures
-from agent_league.league.orders import Assignment, OrderWriter, TakeResult, make_walkover
+from agent_league.league.order_sending import OrderSender
+from agent_league.league.orders import Assignment, OrderWriter, TakeResult
+from agent_league.league.pool import NoPool, Pool
 from agent_league.league.referee_pool import PullQueue, RefereePool
-from agent_league.protocol import ErrorCode, Role, tokens
+from agent_league.league.walkovers import make_walkover
+from agent_league.protocol import Role, tokens
 from agent_league.protocol.deviations import Deviation
-from agent_league.protocol.failures import NoAnswerError, RefusedError
-from agent_league.protocol.play import MatchAccepted, StartMatch
+from agent_league.protocol.failures import NoAnswerError
+from agent_league.protocol.play import StartMatch
 from agent_league.protocol.requirements import rules
-from agent_league.season.roster import Entry, Lifecycle
+from agent_league.season.roster import Entry
 from agent_league.store import events
 from agent_league.store.events import ScheduledMatch
 from agent_league.vocabulary import Json
@@ -48,6 +51,7 @@ class Dispatcher:
         self.take_result: TakeResult | None = None
         """Set by whoever keeps results."""
         self._pull_queue = PullQueue()
+        self.pool: Pool = NoPool()  # set if workers take matches from a queue
         self._pending: asyncio.Queue[ScheduledMatch] = asyncio.Queue()
         self._assignments: dict[str, Assignment] = {}
         """The matches that referees have, by match id."""
@@ -57,6 +61,7 @@ class Dispatcher:
         self._referee_plan: dict[str, str] = {}
         self._dispatching: asyncio.Task[None] | None = None
         self.order_writer = OrderWriter(context)
+        self._order_sender = OrderSender(context, discipline, self.order_writer, self._find_lease)
         self._keys_of = context.keyring.keys_of
         self.leases = Leases(self._on_lease_over)
         self._lease_times = {one: self._settings.lease(guests=one) for one in (False, True)}
@@ -150,6 +155,7 @@ class Dispatcher:
         if match_id in self._assignments:
             if elsewhere:
                 self._referee_pool.avoid(self._assignments[match_id].referee_id, match_id)
+            self.pool.repeat(match_id)
             lose = partial(self._assignments[match_id].settle, ended=False)
             asyncio.get_running_loop().call_later(self._settings.retry.base_delay, lose)
 
@@ -203,17 +209,16 @@ class Dispatcher:
 
     def _try_walkover(self, match: ScheduledMatch) -> bool:
         """End a match without a referee if a player is disqualified; False if none is."""
-        players = [match.first, match.second]
-        out = [p for p in players if self._season.roster[p].state is Lifecycle.DISQUALIFIED]
-        if out and match.match_id in self._open_matches:
-            walkover = make_walkover(match, out, self._context.now())
+        walkover = make_walkover(match, self._season.roster, self._context.now())
+        if walkover is not None and match.match_id in self._open_matches:
             self._context.spawn(self._context.events.append(walkover))
-        return bool(out)
+        return walkover is not None
 
     async def _assign(self, match: ScheduledMatch, referee_id: str) -> None:
         """Give *match* to a referee and wait for its result; if it is lost, it is pending again."""
         outcome = asyncio.get_running_loop().create_future()
-        ticket = tokens.new_ticket()
+        is_pooled = self.pool.owns(referee_id)
+        ticket = self.pool.make_ticket(match.match_id) if is_pooled else tokens.new_ticket()
         assignment = Assignment(match, referee_id, ticket, outcome, asyncio.Event())
         self._assignments[match.match_id] = assignment
         self._idle.clear()
@@ -232,15 +237,17 @@ class Dispatcher:
             del self._assignments[match.match_id]
             if not self._assignments:
                 self._idle.set()
+            self.pool.take_back(match.match_id)
         if match.match_id in self._open_matches:
             self._pending.put_nowait(match)
 
     async def _await_result(self, assignment: Assignment) -> bool:
         """Wait for the result, but not longer than a match can take; False if it is lost."""
-        if not await self._retry_order_forms(assignment):
+        match, is_pooled = assignment.match, self.pool.owns(assignment.referee_id)
+        if not is_pooled and not await self._retry_order_forms(assignment):
             return False
-        match = assignment.match
-        if match.match_id in self._season.by_hand:  # a person may take as long as it likes
+        # A person may take as long as it likes; the queue gives a match of the pool to others.
+        if is_pooled or match.match_id in self._season.by_hand:
             return await assignment.outcome
         self.leases.begin(match.match_id, self._find_lease(match))
         try:
@@ -279,6 +286,9 @@ class Dispatcher:
     async def _offer(self, assignment: Assignment) -> bool:
         """Give the match to its referee; False if it is refused."""
         try:
+            if self.pool.owns(assignment.referee_id):
+                self.pool.put(self.write_order(assignment))
+                return True
             if not self._session(assignment.referee_id).uses_other_form(StartMatch):
                 return await self._send_or_enqueue(assignment)
             # Some referees answer after the match, and report it before that.
@@ -294,7 +304,7 @@ class Dispatcher:
         if referee_id in self._pull_queue:
             return self._enqueue(assignment)
         try:
-            reply = await self._send_order(assignment)
+            reply = await self._order_sender.send(assignment)
         except NoAnswerError as error:
             # Some referees take no orders and ask for their matches instead.
             may_poll = not error.retryable and not self._settings.strict
@@ -321,30 +331,6 @@ class Dispatcher:
         deviation = Deviation(rules.ORDER_FORM, "a referee that asks for its matches")
         self._discipline.note(referee_id, [deviation], match_id)
         return True
-
-    async def _send_order(self, assignment: Assignment) -> MatchAccepted:
-        """Send the order, signed with each key that the referee may know, until one is right."""
-        referee = self._season.roster[assignment.referee_id]
-        *likely, last = self._keys_of(referee)
-        for key in likely:
-            try:
-                return await self._ask(assignment, referee, key)
-            except RefusedError as error:
-                if error.code is not ErrorCode.AUTH_TOKEN_INVALID:
-                    raise
-        return await self._ask(assignment, referee, last)
-
-    async def _ask(self, assignment: Assignment, referee: Entry, key: str) -> MatchAccepted:
-        order = self.order_writer.write(assignment.match, assignment.ticket, key)
-        ledger = self._discipline.open_ledger(referee)
-        line = self._context.line(referee)
-        # One that is ordered in a form of its own may answer when the match is over.
-        is_slow = line.session.uses_other_form(StartMatch)
-        within = self._find_lease(assignment.match) if is_slow else None
-        try:
-            return await line.ask(order, within, ledger=ledger)
-        finally:
-            self._discipline.note(referee.agent_id, ledger.deviations.values(), order.match_id)
 
     def _session(self, referee_id: str) -> PeerSession:
         return self._context.line(self._season.roster[referee_id]).session

@@ -56,7 +56,7 @@ class Liveness:
     def resume(self) -> None:
         """Wait again for the agents that were suspended when the league was interrupted."""
         for entry in self._roster.of(Role.REFEREE, Role.PLAYER):
-            if entry.state is Lifecycle.SUSPENDED:
+            if entry.state is Lifecycle.SUSPENDED and not entry.pooled:
                 self._context.spawn(self._await_recovery(entry.agent_id, FIRST_PROBE))
 
     async def await_return(self) -> None:
@@ -145,7 +145,7 @@ class Liveness:
         within = self._peers.patience.generic
         for _ in range(FAILURES_TO_SUSPEND):
             endpoint = self._roster[entry.agent_id].endpoint  # it may come back at another one
-            if await self._peers.wire.listens(endpoint, within):
+            if entry.pooled or await self._peers.wire.listens(endpoint, within):
                 return
             await asyncio.sleep(interval / FAILURES_TO_SUSPEND)
         await self.suspend(entry, "has gone")
@@ -181,7 +181,7 @@ class Liveness:
 
         An agent that answers us, and hangs in its matches, would otherwise delay every round.
         """
-        if event.agent_id in self._kept_out:
+        if event.agent_id in self._kept_out or self._roster[event.agent_id].pooled:
             return
         delay = self._delays.get(event.agent_id, 1.0)
         self._delays[event.agent_id] = min(2 * delay, LONGEST_FIRST_DELAY)
@@ -216,6 +216,8 @@ class Liveness:
     async def _probe(self, entry: Entry) -> bool:
         """Return whether *entry* answers; find out the dialect of a player."""
         within, wire = self._peers.patience.generic, self._peers.wire
+        if entry.pooled:
+            return True
         if entry.state is Lifecycle.SUSPENDED:
             is_there = await self._is_answering(entry)
         else:

@@ -15,6 +15,7 @@ from agent_league.league.admission import Admission, Refusal, judge
 from agent_league.league.context import Context
 from agent_league.league.endpoint_gate import EndpointError, EndpointGate
 from agent_league.league.organiser import Organiser
+from agent_league.league.pool import QueuedPool
 from agent_league.league.referee_claims import RefereeClaims
 from agent_league.league.refusals import RefusedApplications
 from agent_league.league.reports import UNPROVEN, ReportReceiver
@@ -44,6 +45,7 @@ from agent_league.season.season import Season
 from agent_league.season.settings import LeagueSettings
 from agent_league.store import EventLog
 from agent_league.store.events import SeasonOpened
+from agent_league.store.queue import MatchQueue
 from agent_league.store.store import Store
 from agent_league.vocabulary import Json
 
@@ -190,6 +192,12 @@ class LeagueManager(Agent):
         self.report_receiver.resume()
         if self.guests is not None:
             await self.guests.resume()
+
+    def use_pool(self, queue: MatchQueue, endpoint: str) -> None:
+        """Let workers behind *queue* referee, once there are some; others see *endpoint*."""
+        runner = self.season_runner
+        runner.dispatcher.pool = pool = QueuedPool(self._context, runner.liveness, queue, endpoint)
+        self.spawn(pool.run())
 
     async def run(self) -> None:
         """Run the season to its end.

@@ -199,7 +199,8 @@ class Broadcaster:
         notice; it returns a function that writes that. The future of each agent is done when the
         notice has reached it, or cannot any more.
         """
-        outgoing, receivers = encode_message(notice), self._roster.of(*notice.route.receiver)
+        outgoing = encode_message(notice)
+        receivers = [one for one in self._roster.of(*notice.route.receiver) if not one.pooled]
         if prepare_extras and any(self._line(entry).session.reads_extras for entry in receivers):
             outgoing = replace(outgoing, get_extras=cache(prepare_extras()))
         return {

@@ -8,9 +8,9 @@ from typing import TypeAlias
 from msgspec import Struct
 
 from agent_league.league.context import Context
-from agent_league.protocol import Role, tokens
+from agent_league.protocol import tokens
 from agent_league.protocol.play import Contestant, StartMatch
-from agent_league.protocol.results import ReportedResult, Termination, read_result
+from agent_league.protocol.results import ReportedResult
 from agent_league.protocol.versions import DEFAULT_OPTIONS
 from agent_league.season.roster import Lifecycle
 from agent_league.store.events import MatchEnded, ScheduledMatch
@@ -34,15 +34,6 @@ class Assignment(Struct, frozen=True):
     def settle(self, *, ended: bool) -> None:
         if not self.outcome.done():
             self.outcome.set_result(ended)
-
-
-def make_walkover(match: ScheduledMatch, out: Sequence[str], now: str) -> MatchEnded:
-    """Return the end of a match that is not played, because the players *out* are disqualified."""
-    players = [match.first, match.second]
-    winner = next((player for player in players if player not in out), None)
-    details = {"reason": f"{', '.join(out)} disqualified"}
-    result = read_result(players, winner, out, Termination.DISQUALIFIED, details=details)
-    return MatchEnded.make(match, result, Role.LEAGUE, now)
 
 
 class OrderWriter:

@@ -25,7 +25,7 @@ FindObjection = Callable[[StartMatch], str | None]
 """Returns why a match cannot be played; None if it can."""
 Play = Callable[[StartMatch], Awaitable[Match]]
 """Plays a match to its end."""
-Conclude = Callable[[Match, bool], Awaitable[None]]
+Conclude = Callable[[Match, bool], Awaitable[object]]
 """Tells the players of a match how it ended and, if that is wanted, the league."""
 
 

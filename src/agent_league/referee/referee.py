@@ -225,8 +225,20 @@ class Referee(Member):
     def _count_running(self) -> int:
         return len(self._in_play)
 
-    async def _officiate(self, match: Match, *, is_reported: bool = True) -> None:
-        """Play the match, unless that was done by hand; tell both players, then the league."""
+    async def referee_match(self, order: StartMatch) -> bool:
+        """Play a match that came from a queue; return whether the league has its result.
+
+        Raise `ProtocolError` or `OptionsError` if this referee cannot play it.
+        """
+        if reason := self._find_objection(order):
+            raise ProtocolError(ErrorCode.NOT_ALLOWED, f"{order.match_id}: {reason}")
+        return await self._officiate(self._seat(order))
+
+    async def _officiate(self, match: Match, *, is_reported: bool = True) -> bool:
+        """Play the match, unless that was done by hand; tell both players, then the league.
+
+        Return whether the league has acknowledged the result.
+        """
         try:
             if match.phase is not Phase.FINISHED:
                 await match.play()
@@ -241,8 +253,7 @@ class Referee(Member):
                 termination=result.termination,
             )
             await announce_result(self, match, result)
-            if is_reported:
-                await report_result(self, match, result)
+            return is_reported and await report_result(self, match, result)
         finally:
             self._forget(match)
 

@@ -56,19 +56,19 @@ async def _resend_game_over(match: Match, seat: SeatedPlayer, notice: GameOver) 
             return
 
 
-async def report_result(referee: Member, match: Match, result: MatchResult) -> None:
-    """Report the result again and again, until the league acknowledges or refuses it."""
+async def report_result(referee: Member, match: Match, result: MatchResult) -> bool:
+    """Report the result again and again; True when the league has it, False if it refuses it."""
     for attempt in count(1):
         match.reordered.clear()
         order = match.order
         try:
-            return await _send_report_with_valid_token(referee, match, result)
+            await _send_report_with_valid_token(referee, match, result)
         except (NoAnswerError, NotAdmittedError) as error:
             if _is_refusal(error):
                 text = f"the league refuses the result of {order.match_id}: {error}"
                 referee.agent_log.warn("REPORT_REFUSED", text)
                 if match.order.ticket == order.ticket:
-                    return None
+                    return False
                 continue
             text = f"the league has no result of {order.match_id} yet: {error}"
             referee.agent_log.warn("REPORT_LATE", text)
@@ -80,7 +80,9 @@ async def report_result(referee: Member, match: Match, result: MatchResult) -> N
             with suppress(TimeoutError):
                 async with asyncio.timeout(delay):
                     await match.reordered.wait()
-    return None
+        else:
+            return True
+    return False
 
 
 def _is_refusal(error: NoAnswerError | NotAdmittedError) -> bool:

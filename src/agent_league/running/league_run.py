@@ -165,6 +165,8 @@ class LeagueRun:
                     folder.save_address(manager.settings.league_id, self.url)
                     if store is not None:
                         await store.announce(manager.settings.league_id, self.url)
+                        if queue := store.open_queue():
+                            manager.use_pool(queue, f"{self.url.removesuffix('/mcp')}/pool")
                     await serve_until(
                         manager,
                         self._sock,

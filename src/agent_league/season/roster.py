@@ -59,6 +59,8 @@ class Entry:
     nonce: str | None = None
     compact: bool = False
     """Whether it hears only of its own matches, and takes several notices in one batch."""
+    pooled: bool = False
+    """Whether workers take its matches from a queue, so that there is nobody to call."""
 
 
 REMEMBERED_TOKENS = 8
@@ -201,6 +203,7 @@ class Roster:
                 dialect=event.dialect,
                 nonce=known.nonce if known else event.nonce,
                 compact=event.compact,
+                pooled=event.pooled,
             )
         )
 

@@ -79,6 +79,8 @@ class AgentRegistered(Event, frozen=True, kw_only=True, tag="agent_registered"):
     """The model that a guest says it is."""
     dialect: str | None = None
     """The dialect that it asked for; None: the league finds out."""
+    pooled: bool = False
+    """Whether this referee has no server: workers take its matches from a queue."""
     nonce: str | None = None
     """What a player adds to the secrets of its matches; that of its first registration counts."""
     compact: bool = False

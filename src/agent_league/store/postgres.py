@@ -12,6 +12,7 @@ import asyncpg
 
 from agent_league.store import schema
 from agent_league.store.errors import StoreError
+from agent_league.store.postgres_queue import PostgresQueue
 from agent_league.store.postgres_writer import (
     CONNECT_S,
     DB_ERRORS,
@@ -56,6 +57,7 @@ class PostgresStore(Store):
         }
         self._preparing = asyncio.Lock()
         self._pool: asyncpg.Pool[asyncpg.Record] | None = None
+        self._queue: PostgresQueue | None = None
 
     @property
     def name(self) -> str:
@@ -70,7 +72,17 @@ class PostgresStore(Store):
         await writer.start()
         return writer
 
+    def open_queue(self) -> PostgresQueue:
+        self._queue = self._queue or PostgresQueue(self._address, self.name, self._find_term)
+        return self._queue
+
+    def _find_term(self, league_id: str) -> int:
+        writer = self._writers.get(league_id)
+        return writer.term if isinstance(writer, PostgresWriter) else 0
+
     async def close(self) -> None:
+        if self._queue is not None:
+            await self._queue.close()
         await super().close()
         if self._pool is not None:
             with suppress(TimeoutError):  # a connection that was cut off never says goodbye

@@ -9,6 +9,7 @@ from agent_league.store.chain import Line, make_first_link, publish_settings
 from agent_league.store.codec import decode_row, make_line
 from agent_league.store.errors import StoreError
 from agent_league.store.log import StoredEvent
+from agent_league.store.queue import MatchQueue
 from agent_league.store.writer import Writer
 
 Durability: TypeAlias = Literal["power", "process"]
@@ -75,6 +76,10 @@ class Store(ABC):
     async def find_leader(self, league_id: str) -> str | None:
         """Return where the manager listens that leads a league; None if that is not known."""
         return self._addresses.get(league_id)
+
+    def open_queue(self) -> MatchQueue | None:
+        """Return the queue from which workers take matches; None if the store has none."""
+        return None
 
     async def close(self) -> None:
         """Write what is waiting, and release every league."""
