@@ -19,6 +19,8 @@ SEEDS ?= 100
 FAULTS ?= 200
 COMMANDS ?= 200
 STORE ?= sqlite
+RUNS ?= 3
+FIRST ?= 1
 ARGS ?=
 
 export UV_PYTHON_DOWNLOADS := never
@@ -31,7 +33,7 @@ MOVED := $(shell [ "$$(cat $(READY) 2>/dev/null)" = "$$(pwd -P)" ] || echo moved
 COMPILE := $(UV) pip compile --quiet --universal --generate-hashes \
 	--no-emit-index-url --no-header --no-annotate $(UPGRADE)
 
-.PHONY: help setup setup-dev play test test-processes coverage agents bars browser attack chaos conformance deployment strangers strangers-mcp check fmt fmt-check lint type layers \
+.PHONY: help setup setup-dev play test test-processes coverage agents bars browser attack chaos distributed conformance deployment strangers strangers-mcp check fmt fmt-check lint type layers \
 	golden docs docs-check bench bench-sweep bench-calls bench-gate bench-record bench-page wheel lock clean moved
 
 help:  ## show this list
@@ -61,6 +63,9 @@ agents: $(READY_DEV)  ## hold the starters, and crooked agents, to league check
 chaos: $(READY_DEV)  ## kill leagues, break their links, run random commands (SEEDS=100, FAULTS=200, COMMANDS=200)
 	@CHAOS_SEEDS=$(SEEDS) CHAOS_FAULTY_SEEDS=$(FAULTS) CHAOS_STORE=$(STORE) CHAOS_COMMANDS=$(COMMANDS) \
 	  $(PY) -m pytest -q tests/chaos $(ARGS)
+
+distributed: $(READY_DEV)  ## leagues on three hosts (network namespaces), one of which fails (RUNS=3, FIRST=1; needs root, PostgreSQL, iproute2)
+	@DISTRIBUTED_RUNS=$(RUNS) DISTRIBUTED_FIRST=$(FIRST) $(PY) -m pytest -q -s tests/distributed $(ARGS)
 
 browser: $(READY_DEV)  ## look at the pages of leagues in a real browser (chromium)
 	@$(PY) -m pytest -q tests/browser $(ARGS)

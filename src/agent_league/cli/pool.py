@@ -2,8 +2,8 @@
 
 import asyncio
 import logging
+import platform
 import signal
-import socket
 import sys
 from pathlib import Path
 
@@ -22,7 +22,7 @@ def work_in_pool(address: str, seats: int, shared: Path, log_level: Level) -> No
     place = store_at(address).name  # it raises `StoreError` if asyncpg is missing
     from agent_league.running.pool_worker import run_pool_worker  # noqa: PLC0415 - it needs asyncpg
 
-    name = f"pool-{socket.gethostname()}"
+    name = f"pool-{platform.node()}"
     agent_log = AgentLogs(shared / "logs", log_level).for_agent(name)
 
     async def main() -> None:
