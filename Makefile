@@ -12,7 +12,7 @@ READY_NODE := $(NODE)/.ready
 NODE_TOOLS := node@22.23.3 @modelcontextprotocol/conformance@0.2.0-alpha.12 \
 	@modelcontextprotocol/inspector@2.12.0 @modelcontextprotocol/sdk@1.32.2 mcp-remote@0.15.1
 SOURCES := src tests scripts $(wildcard bench examples)
-HERE := -n 2 --dist loadgroup -q --ignore=tests/chaos --ignore=tests/strangers --ignore=tests/browser --ignore=tests/bars --ignore=tests/deployment
+HERE := -n 2 --dist loadgroup -q --ignore=tests/chaos --ignore=tests/strangers --ignore=tests/browser --ignore=tests/bars --ignore=tests/deployment --ignore=tests/distributed
 BENCH := PYTHONPATH=tests $(PY) -m bench
 UPGRADE ?=
 SEEDS ?= 100
@@ -106,7 +106,7 @@ layers: $(READY_DEV)  ## check that imports point down
 	@$(PY) -c 'from importlinter.cli import lint_imports_command; lint_imports_command()'
 
 golden: $(READY_DEV)  ## write the golden files that the code says now
-	@$(PY) -m pytest -n 2 -q --ignore=tests/strangers --ignore=tests/browser --ignore=tests/bars --ignore=tests/deployment --update-golden $(ARGS)
+	@$(PY) -m pytest -n 2 -q --ignore=tests/strangers --ignore=tests/browser --ignore=tests/bars --ignore=tests/deployment --ignore=tests/distributed --update-golden $(ARGS)
 
 docs: $(READY)  ## write the generated parts of the documentation
 	@$(PY) scripts/document_tables.py && $(PY) scripts/cli_page.py
