@@ -8,6 +8,8 @@ READY_DEV := $(VENV)/.ready-dev
 READY_BENCH := $(VENV)/.ready-bench
 READY_BARS := $(VENV)/.ready-bars
 NODE := .node
+# The extras that a deployment has: those that are small and need nothing else.
+BUNDLED := postgres ratings swiss
 READY_NODE := $(NODE)/.ready
 NODE_TOOLS := node@22.23.3 @modelcontextprotocol/conformance@0.2.0-alpha.12 \
 	@modelcontextprotocol/inspector@2.12.0 @modelcontextprotocol/sdk@1.32.2 mcp-remote@0.15.1
@@ -34,7 +36,7 @@ COMPILE := $(UV) pip compile --quiet --universal --generate-hashes \
 	--no-emit-index-url --no-header --no-annotate $(UPGRADE)
 
 .PHONY: help setup setup-dev play test test-processes coverage agents bars browser attack chaos distributed conformance deployment strangers strangers-mcp check fmt fmt-check lint type layers \
-	golden docs docs-check bench bench-sweep bench-calls bench-gate bench-record bench-page wheel lock clean moved
+	golden docs docs-check bench bench-sweep bench-calls bench-gate bench-record bench-page wheel bundle lock clean moved
 
 help:  ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -150,11 +152,15 @@ screenshots: $(READY_DEV)  ## take pictures of every page, and those of the READ
 wheel: $(READY)  ## build the package into dist/, to install it elsewhere
 	@$(UV) build --quiet --wheel --no-build-isolation --python $(PY) --out-dir dist
 
+bundle: wheel  ## put the package and all that it needs into dist/bundle, for machines without an index
+	@$(PY) scripts/bundle.py $(ARGS)
+
 lock: $(READY)  ## pin the dependencies again (UPGRADE=--upgrade for newer ones)
 	@printf 'uv\nhatchling\neditables\n' | $(COMPILE) pyproject.toml - -o requirements.txt
 	@$(COMPILE) --group dev -c requirements.txt -o requirements-dev.txt
 	@$(COMPILE) --group bench -c requirements.txt -c requirements-dev.txt -o requirements-bench.txt
 	@$(COMPILE) --group bars -c requirements-dev.txt -o requirements-bars.txt
+	@$(COMPILE) pyproject.toml $(BUNDLED:%=--extra %) -c requirements-dev.txt -o requirements-bundle.txt
 
 clean:  ## remove everything that can be made again
 	@rm -rf $(VENV) $(NODE) .cache dist .mypy_cache .ruff_cache .hypothesis .import_linter_cache

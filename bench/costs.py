@@ -8,12 +8,13 @@ import asyncio
 import platform
 import statistics
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
+from unittest import mock
 
 import msgspec
 import psutil
@@ -21,7 +22,8 @@ import psutil
 from agent_league.clock import system_clock
 from agent_league.http.client import HttpClient
 from agent_league.league import table_updates
-from agent_league.league.notices import Notices
+from agent_league.league.notices import Broadcaster
+from agent_league.peers.outbox import QueuedMessage
 from agent_league.running.event_loop import run
 from agent_league.running.folder import Folder
 from agent_league.running.serve import LOOPBACK, bind, url_of
@@ -45,39 +47,40 @@ TURNS = 10
 
 
 class Measured(NamedTuple):
-    """What a league cost, and how many tables it sent to everybody."""
+    """What a league cost, and how many notices it sent, of how many bytes in all."""
 
     cost: Cost
-    tables: int
+    notices: int = 0
+    notice_bytes: int = 0
     store_s: float = 0.0
     stored_bytes: float = 0.0
 
 
 def play_with_tables(
-    players: int, interval: float, *, game: str = "even_odd", legs: int = 1, at_once: int = 10
+    players: int, interval: float, *, game: str = "even_odd", at_once: int = 10
 ) -> Measured:
     """Play a league that keeps nothing and sends its table so often."""
     table_updates.INTERVAL_PER_PLAYER = 0.0
-    spec = make_spec(players, at_once=at_once, legs=legs)
+    spec = make_spec(players, at_once=at_once)
     settings = replace(spec.settings, table_interval=interval, game_type=game)
     agents = [replace(agent, strategy="random") for agent in spec.players]
-    with _counted() as tables:
+    with _counted() as lengths:
         cost = play_spec(replace(spec, settings=settings, players=agents), keep_nothing())
-    return Measured(cost, len(tables))
+    return Measured(cost, len(lengths), sum(lengths))
 
 
 @contextmanager
-def _counted() -> Iterator[list[None]]:
-    made: list[None] = []
-    make = Notices.make_standings_update
+def _counted() -> Iterator[list[int]]:
+    """Note the length of every notice that is sent in this process."""
+    lengths: list[int] = []
+    send = Broadcaster._send  # noqa: SLF001 - nobody else sees what is really sent
 
-    def note(self: Notices) -> object:
-        made.append(None)
-        return make(self)
+    def note(self: Broadcaster, agent_id: str, messages: Sequence[QueuedMessage]) -> None:
+        lengths.extend(len(message.outgoing.body) for message in messages)
+        send(self, agent_id, messages)
 
-    Notices.make_standings_update = note  # type: ignore[method-assign,assignment]  # only counted
-    yield made
-    Notices.make_standings_update = make  # type: ignore[method-assign]  # as it was
+    with mock.patch.object(Broadcaster, "_send", note):
+        yield lengths
 
 
 def play_with_store(players: int, address: str, postmaster: int | None) -> Measured:
@@ -88,7 +91,8 @@ def play_with_store(players: int, address: str, postmaster: int | None) -> Measu
     cost = play_spec(replace(spec, settings=settings), _kept(address))
     file = Path(address)
     size = file.stat().st_size if postmaster is None else 0
-    return Measured(cost, 0, _read_tree(postmaster) - before, size / cost.matches)
+    used_s = _read_tree(postmaster) - before
+    return Measured(cost, store_s=used_s, stored_bytes=size / cost.matches)
 
 
 @contextmanager
@@ -146,18 +150,17 @@ def measure() -> Costs:
     """Play some leagues, and take apart what they cost."""
     quiet = {n: run_apart(play_with_tables, n, NEVER) for n in (20, 100)}
     loud = {n: run_apart(play_with_tables, n, OFTEN) for n in (20, 100)}
-    many = run_apart(play_with_tables, 20, NEVER, legs=8)
     wide = run_apart(play_with_tables, 200, NEVER, at_once=100)
     long = run_apart(play_with_tables, 20, NEVER, game="prisoners_dilemma")
     scripts = {n: record(n) for n in (10, 30)}
     sizes = {kind: _measure(one) for kind, one in scripts[30].exchanges.items()}
     tables = {n: _measure(scripts[n].exchanges["LEAGUE_STANDINGS_UPDATE"]) for n in scripts}
     row_bytes = (tables[30] - tables[10]) / 20
-    notice_s, byte_s = _split_notice(quiet, loud, row_bytes)
+    notice_s, byte_s = _split_notice(quiet, loud)
     base = quiet[100].cost
-    notices_per_match = 4 + 2 / 50  # two to each player in a round, one to the referee
+    notices_per_match = quiet[100].notices / base.matches
     per_match = {role: seconds / base.matches for role, seconds in base.cpu_s.items()}
-    extra = many.cost.matches - quiet[20].cost.matches
+    player_kb, match_kb = _split_memory(quiet[20].cost, base, wide.cost)
     sqlite, postgres = _measure_stores()
     moves = long.cost.cpu_s["referee"] / long.cost.matches - per_match["referee"]
     shared_bytes = sizes["START_MATCH"] + sizes["MATCH_RESULT_REPORT"]
@@ -181,10 +184,10 @@ def measure() -> Costs:
         table_row_bytes=round(row_bytes),
         stored_bytes=round(sqlite.stored_bytes),
         manager_mb=quiet[20].cost.peak_mb["manager"],
-        manager_player_kb=_slope_kb(wide, quiet[20], "manager", 180),
-        manager_match_kb=_slope_kb(many, quiet[20], "manager", extra),
+        manager_player_kb=player_kb,
+        manager_match_kb=match_kb,
         referee_mb=quiet[20].cost.peak_mb["referee"],
-        referee_match_kb=_slope_kb(wide, quiet[100], "referee", 90),
+        referee_match_kb=1024 / 90 * (wide.cost.peak_mb["referee"] - base.peak_mb["referee"]),
     )
 
 
@@ -193,21 +196,36 @@ def _measure(exchange: Exchange) -> int:
     return HEAD_BYTES + sum(map(len, bodies))
 
 
-def _split_notice(
-    quiet: dict[int, Measured], loud: dict[int, Measured], row_bytes: float
-) -> tuple[float, float]:
+def _split_notice(quiet: dict[int, Measured], loud: dict[int, Measured]) -> tuple[float, float]:
     """Return what a notice costs, and each of its bytes: from tables of two lengths."""
-    costs = {}
-    for n in quiet:
-        more = loud[n].cost.cpu_s["manager"] - quiet[n].cost.cpu_s["manager"]
-        costs[n] = more / max(1, (loud[n].tables - quiet[n].tables) * n)
+    costs, lengths = {}, {}
+    for n, few_tables in quiet.items():
+        notices = loud[n].notices - few_tables.notices
+        more = loud[n].cost.cpu_s["manager"] - few_tables.cost.cpu_s["manager"]
+        costs[n] = more / notices
+        lengths[n] = (loud[n].notice_bytes - few_tables.notice_bytes) / notices
+        print(f"{n} players: {notices} tables more, {1e6 * costs[n]:.0f} us each")
     few, lots = sorted(costs)
-    byte_s = max(1e-10, (costs[lots] - costs[few]) / (row_bytes * (lots - few)))
-    return max(1e-6, costs[few] - byte_s * row_bytes * few), byte_s
+    byte_s = max(1e-10, (costs[lots] - costs[few]) / (lengths[lots] - lengths[few]))
+    return max(1e-6, costs[few] - byte_s * lengths[few]), byte_s
 
 
-def _slope_kb(more: Measured, less: Measured, role: str, by: int) -> float:
-    return max(0.1, 1024 * (more.cost.peak_mb[role] - less.cost.peak_mb[role]) / by)
+def _split_memory(small: Cost, middle: Cost, large: Cost) -> tuple[float, float]:
+    """Return the manager's kilobytes for a player and for a match, from leagues of 20, 100, 200.
+
+    These keep every match in memory; with a store, only the last rounds are.
+    """
+    rows = [(100 - 20, middle), (200 - 20, large)]
+    (p, m, kb), (p2, m2, kb2) = [
+        (
+            players,
+            cost.matches - small.matches,
+            1024 * (cost.peak_mb["manager"] - small.peak_mb["manager"]),
+        )
+        for players, cost in rows
+    ]
+    match_kb = max(0.1, (kb2 - kb * p2 / p) / (m2 - m * p2 / p))
+    return max(0.1, (kb - m * match_kb) / p), match_kb
 
 
 def _measure_stores() -> tuple[Measured, float]:
