@@ -7,6 +7,7 @@ READY := $(VENV)/.ready
 READY_DEV := $(VENV)/.ready-dev
 READY_BENCH := $(VENV)/.ready-bench
 READY_BARS := $(VENV)/.ready-bars
+READY_DEPLOYMENT := $(VENV)/.ready-deployment
 NODE := .node
 # The extras that a deployment has: those that are small and need nothing else.
 BUNDLED := postgres ratings swiss
@@ -78,7 +79,7 @@ attack: $(READY_DEV)  ## attack a league in every way of the threat list (SECURI
 	  tests/league/test_registering_again.py tests/league/test_token_lifetime.py tests/store/test_damage.py \
 	  tests/cli/test_escape_codes.py $(ARGS)
 
-deployment: $(READY_DEV)  ## back up, restore, upgrade; install without an index; serve behind a proxy; lint deploy/
+deployment: $(READY_DEPLOYMENT)  ## back up, restore, upgrade; install without an index; serve behind a proxy; lint deploy/
 	@$(PY) -m pytest -q tests/deployment $(ARGS)
 
 strangers: $(READY_DEV)  ## play with third-party agents, tolerantly and strictly
@@ -160,6 +161,7 @@ lock: $(READY)  ## pin the dependencies again (UPGRADE=--upgrade for newer ones)
 	@$(COMPILE) --group dev -c requirements.txt -o requirements-dev.txt
 	@$(COMPILE) --group bench -c requirements.txt -c requirements-dev.txt -o requirements-bench.txt
 	@$(COMPILE) --group bars -c requirements-dev.txt -o requirements-bars.txt
+	@$(COMPILE) --group deployment -c requirements-dev.txt -o requirements-deployment.txt
 	@$(COMPILE) pyproject.toml $(BUNDLED:%=--extra %) -c requirements-dev.txt -o requirements-bundle.txt
 
 clean:  ## remove everything that can be made again
@@ -195,6 +197,10 @@ $(READY_BENCH): $(READY_DEV) requirements-bench.txt
 $(READY_BARS): $(READY_DEV) requirements-bars.txt
 	@$(UV) pip install --quiet --python $(PY) --require-hashes -r requirements-bars.txt
 	@touch $(READY_BARS)
+
+$(READY_DEPLOYMENT): $(READY_DEV) requirements-deployment.txt
+	@$(UV) pip install --quiet --python $(PY) --require-hashes -r requirements-deployment.txt
+	@touch $(READY_DEPLOYMENT)
 
 # The suite wants a newer Node than most machines have, so one comes with it.
 $(READY_NODE): Makefile

@@ -6,6 +6,7 @@ python -m bench.costs [--out FILE]
 import argparse
 import asyncio
 import platform
+import socket
 import statistics
 import time
 from collections.abc import Iterator, Sequence
@@ -42,6 +43,7 @@ NEVER, OFTEN = 1e6, 0.01
 HEAD_BYTES = 280
 """The heads of a request and of its reply."""
 PROBES, COMMITS = 100, 50
+BLOCK, BLOCKS = 1 << 16, 500
 TURNS = 10
 """Of the prisoner's dilemma."""
 
@@ -128,6 +130,20 @@ def measure_probe() -> float:
     return run(look())
 
 
+def measure_byte() -> float:
+    """Return the CPU that a byte takes from this process to the network."""
+    ours, theirs = socket.socketpair()
+    block, spent = b"x" * BLOCK, 0.0
+    with ours, theirs:
+        ours.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4 * BLOCK)
+        for _ in range(BLOCKS):
+            began = time.process_time()
+            ours.sendall(block)
+            spent += time.process_time() - began
+            theirs.recv(BLOCK, socket.MSG_WAITALL)
+    return spent / (BLOCK * BLOCKS)
+
+
 def measure_commit() -> float:
     """Return how long it takes until a result is kept, in a file that survives a power cut."""
 
@@ -149,14 +165,15 @@ def measure_commit() -> float:
 def measure() -> Costs:
     """Play some leagues, and take apart what they cost."""
     quiet = {n: run_apart(play_with_tables, n, NEVER) for n in (20, 100)}
-    loud = {n: run_apart(play_with_tables, n, OFTEN) for n in (20, 100)}
+    loud = run_apart(play_with_tables, 100, OFTEN)
     wide = run_apart(play_with_tables, 200, NEVER, at_once=100)
     long = run_apart(play_with_tables, 20, NEVER, game="prisoners_dilemma")
     scripts = {n: record(n) for n in (10, 30)}
     sizes = {kind: _measure(one) for kind, one in scripts[30].exchanges.items()}
     tables = {n: _measure(scripts[n].exchanges["LEAGUE_STANDINGS_UPDATE"]) for n in scripts}
     row_bytes = (tables[30] - tables[10]) / 20
-    notice_s, byte_s = _split_notice(quiet, loud)
+    byte_s = measure_byte()
+    notice_s = _find_notice(quiet[100], loud, byte_s)
     base = quiet[100].cost
     notices_per_match = quiet[100].notices / base.matches
     per_match = {role: seconds / base.matches for role, seconds in base.cpu_s.items()}
@@ -196,18 +213,11 @@ def _measure(exchange: Exchange) -> int:
     return HEAD_BYTES + sum(map(len, bodies))
 
 
-def _split_notice(quiet: dict[int, Measured], loud: dict[int, Measured]) -> tuple[float, float]:
-    """Return what a notice costs, and each of its bytes: from tables of two lengths."""
-    costs, lengths = {}, {}
-    for n, few_tables in quiet.items():
-        notices = loud[n].notices - few_tables.notices
-        more = loud[n].cost.cpu_s["manager"] - few_tables.cost.cpu_s["manager"]
-        costs[n] = more / notices
-        lengths[n] = (loud[n].notice_bytes - few_tables.notice_bytes) / notices
-        print(f"{n} players: {notices} tables more, {1e6 * costs[n]:.0f} us each")
-    few, lots = sorted(costs)
-    byte_s = max(1e-10, (costs[lots] - costs[few]) / (lengths[lots] - lengths[few]))
-    return max(1e-6, costs[few] - byte_s * lengths[few]), byte_s
+def _find_notice(quiet: Measured, loud: Measured, byte_s: float) -> float:
+    """Return what a notice costs beside its bytes, from a league that sent many tables."""
+    notices = loud.notices - quiet.notices
+    more = loud.cost.cpu_s["manager"] - quiet.cost.cpu_s["manager"]
+    return more / notices - byte_s * (loud.notice_bytes - quiet.notice_bytes) / notices
 
 
 def _split_memory(small: Cost, middle: Cost, large: Cost) -> tuple[float, float]:

@@ -52,7 +52,9 @@ class Nginx:
         kind = ("-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", *subject)
         key = str(self.certificate.with_suffix(".key"))
         files = ("-out", str(self.certificate), "-keyout", key)
-        subprocess.run(["openssl", "req", *kind, *files], check=True, capture_output=True)
+        subprocess.run(
+            [str(shutil.which("openssl")), "req", *kind, *files], check=True, capture_output=True
+        )
 
     def command(self, *more: str) -> list[str]:
         program = shutil.which("nginx") or "/usr/sbin/nginx"
