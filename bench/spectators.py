@@ -40,19 +40,20 @@ class Crowd(Meter):
 async def watch(url: str, spectators: int) -> None:
     """Read the live stream in many connections, until the league ends them."""
     host, port = url.removeprefix("http://").split(":")
-    seen = {"open": 0, "updates": 0, "bytes": 0}
+    seen = {"open": 0, "pieces": 0, "bytes": 0}
 
     async def look() -> None:
         reader, writer = await asyncio.open_connection(host, int(port), limit=1 << 22)
-        writer.write(f"GET /stream?live HTTP/1.1\r\nhost: {host}:{port}\r\n\r\n".encode())
+        lines = ("GET /stream?live HTTP/1.1", f"host: {host}:{port}", "accept-encoding: gzip")
+        writer.write("\r\n".join((*lines, "", "")).encode())
         seen["open"] += 1
         while chunk := await reader.read(1 << 18):
-            seen["updates"] += chunk.count(b"data: ")
+            seen["pieces"] += 1
             seen["bytes"] += len(chunk)
 
     await asyncio.gather(*(look() for _ in range(spectators)), return_exceptions=True)
     megabytes = seen["bytes"] / 1e6
-    print(f"{seen['open']} spectators, {seen['updates']} updates, {megabytes:.0f} MB", flush=True)
+    print(f"{seen['open']} spectators, {seen['pieces']} pieces, {megabytes:.1f} MB", flush=True)
 
 
 def measure(players: int, spectators: int) -> tuple[float, float]:

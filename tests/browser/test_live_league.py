@@ -141,7 +141,7 @@ def test_the_organiser_pauses_voids_and_disqualifies_from_the_page(
         order(page, "pause_league")
         expect(page.locator("#answer")).to_contain_text("Done")
         expect(live.locator("#round")).to_contain_text("Paused")
-        page.reload()  # now it knows the agents
+        expect(page.locator("#course")).to_contain_text("paused")
         order(page, "void_match", match_id="R1M1", reason="a test")
         expect(page.locator("#answer")).to_contain_text("Done")
         order(page, "disqualify_agent", agent_id="P02", reason="a test too")

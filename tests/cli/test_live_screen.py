@@ -107,7 +107,8 @@ def test_no_line_goes_on_below(width: int) -> None:
     name = "A very long name of an agent number {}"
     lines = shown(season_of(4, name), ended(), width=width)
     (match,) = [line for line in lines if line.strip().startswith("R1M1")]
-    assert match.rstrip().endswith("… wins")
+    assert match.rstrip().endswith("…")
+    assert "… won against A very long" in match
     assert len(lines) == 1 + 1 + 1 + 1 + 4
 
 

@@ -1,10 +1,13 @@
 """The stream: made once for all, the latest for the slow, whole for the new."""
 
 import asyncio
+import zlib
 from collections.abc import AsyncIterator, Sequence
 
 import msgspec
+import pytest
 
+from agent_league.http.exchange import PageRequest
 from agent_league.season.season import Season
 from agent_league.season.settings import LeagueSettings
 from agent_league.store.events import AnnouncementMade
@@ -12,6 +15,7 @@ from agent_league.vocabulary import Json
 from agent_league.web import broadcast as module
 from agent_league.web.broadcast import Broadcast
 from agent_league.web.league_view import LeagueView
+from agent_league.web.packing import takes_gzip
 from agent_league.web.records import RememberedRecords
 from timewarp import run
 
@@ -142,3 +146,32 @@ def test_nobody_is_served_when_everybody_has_left() -> None:
         return wall.renders
 
     assert run(main()) == 1
+
+
+def test_a_packed_stream_says_the_same_wherever_a_spectator_begins() -> None:
+    async def main() -> tuple[list[str], list[str]]:
+        wall = Wall()
+        early, late = wall.broadcast.follow_packed("regions"), None
+        unpackers = [zlib.decompressobj(31), zlib.decompressobj(31)]
+        told: list[list[str]] = [[], []]
+        for turn in range(4):
+            if turn == 2:
+                late = wall.broadcast.follow_packed("regions")
+            for place, stream in enumerate(filter(None, (early, late))):
+                text = b""
+                while b"data: " not in text:
+                    text += unpackers[place].decompress(await anext(stream))
+                told[place].append(msgspec.json.decode(text.split(b"data: ")[1])["regions"]["news"])
+            wall.happen()
+        return told[0], told[1]
+
+    early, late = run(main())
+    assert early == ["after 0", "after 1", "after 2", "after 3"]
+    assert late == early[2:]
+
+
+@pytest.mark.parametrize(
+    ("header", "packed"), [(b"gzip, deflate, br", True), (b"br", False), (b"gzip;q=0", False)]
+)
+def test_only_who_can_unpack_a_stream_gets_it_packed(header: bytes, packed: bool) -> None:
+    assert takes_gzip(PageRequest("/stream", b"", ((b"accept-encoding", header),))) is packed

@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from math import ceil
 
+from rich.cells import cell_len
 from rich.console import Console, Group
 from rich.live import Live
 from rich.progress_bar import ProgressBar
@@ -46,9 +47,8 @@ SMALL_LEAGUE = 30
 REMEMBERED_TIMES = 1000
 FEWEST_ROWS = 4
 NARROWEST_BAR = 8
-SHORTEST_NAME = 6
-MATCH_LINE = 42
-"""How many characters a match takes on its line, besides three names."""
+BRIEF_LINE = 23
+"""How many characters a match takes on its line in brief, besides two names."""
 
 
 class Screen(Observer):
@@ -123,13 +123,19 @@ class LiveScreen(Screen):
             self._ranks = {row.player_id: row.rank for row in self._season.standings()}
 
     def _note_match(self, ended: MatchEnded) -> None:
-        longest = max(SHORTEST_NAME, (self._console.width - MATCH_LINE) // 3)  # who v who, who won
-        self._last_lines.append(format_match(ended, self._season, longest))
+        self._last_lines.append(self._format_match(ended))
         self._timeouts += list(ended.forfeits.values()).count(Termination.TIMEOUT)
         assigned = self._season.assignments.get(ended.match_id)
         if assigned is not None:
             took = parse_time(ended.at) - parse_time(assigned.at)
             self._milliseconds.append(took.total_seconds() * 1000)
+
+    def _format_match(self, ended: MatchEnded) -> str:
+        """Return a match in a line that fits: with all of it, or only who won against whom."""
+        width, line = self._console.width, format_match(ended, self._season)
+        if cell_len(line) + 2 <= width:
+            return line
+        return format_match_briefly(ended, self._season, (width - BRIEF_LINE) // 2)
 
     def render(self) -> Group:
         """Return what fits on the screen now."""
@@ -217,15 +223,12 @@ def name_player(player: str, season: Season) -> str:
     return own if len(alike) == 1 else f"{own} ({player})"
 
 
-def format_match(ended: MatchEnded, season: Season, longest: int = 80) -> str:
+def format_match(ended: MatchEnded, season: Season) -> str:
     """Return a match in one line: who, what they chose, what was drawn, who won.
 
-    In a game of several moves the last ones say nothing. Names are cut if they are *longest*.
+    In a game of several moves the last ones say nothing.
     """
-    choices, names = ended.details.get("choices") or {}, {}
-    for player in ended.players:
-        name = name_player(player, season)
-        names[player] = name if len(name) <= longest else f"{name[: longest - 1]}…"
+    choices, names = ended.details.get("choices") or {}, _name_players(ended, season)
     sides = [names[player] for player in ended.players]
     if GAMES[season.settings.game_type].turns == 1:
         sides = [f"{names[player]} [{choices.get(player) or '-'}]" for player in ended.players]
@@ -235,6 +238,26 @@ def format_match(ended: MatchEnded, season: Season, longest: int = 80) -> str:
     if ended.technical_losses:
         winner = f"{winner if ended.winner else 'nobody wins'} ({ended.termination})"
     return f"{ended.match_id:<6} {sides[0]} v {sides[1]}  {draw_text}{winner}"
+
+
+def format_match_briefly(ended: MatchEnded, season: Season, longest: int) -> str:
+    """Return a match in one short line: who won against whom, or that nobody did."""
+    names = _name_players(ended, season, longest)
+    first, second = ended.players
+    if ended.winner is None:
+        verb = "both failed:" if ended.technical_losses else "drew with"
+        return f"{ended.match_id:<6} {names[first]} {verb} {names[second]}"
+    loser = second if ended.winner == first else first
+    return f"{ended.match_id:<6} {names[ended.winner]} won against {names[loser]}"
+
+
+def _name_players(ended: MatchEnded, season: Season, longest: int = 80) -> dict[str, str]:
+    """Return the names of both players, each cut if it is longer than *longest*."""
+    names = {player: name_player(player, season) for player in ended.players}
+    return {
+        player: name if len(name) <= longest else f"{name[: longest - 1]}…"
+        for player, name in names.items()
+    }
 
 
 def format_agent_event(event: Event) -> str | None:

@@ -17,8 +17,9 @@ from agent_league.http.exchange import (
 )
 from agent_league.offer import compile_address
 from agent_league.season.season import Stage
-from agent_league.web.broadcast import Broadcast, Regions
+from agent_league.web.broadcast import Broadcast, Kind, Regions
 from agent_league.web.league_view import Data, LeagueView
+from agent_league.web.packing import takes_gzip
 from agent_league.web.page import Page, list_pages
 from agent_league.web.pages.live import describe_live
 from agent_league.web.rendering import hash_asset, read_asset, render
@@ -42,7 +43,11 @@ SAFE = (
     ("vary", "accept"),
 )
 _FOR_EVER = (("cache-control", "public, max-age=31536000, immutable"), *SAFE[:3])
-_STREAM = (("cache-control", "no-store"), ("x-accel-buffering", "no"))
+_STREAM = (
+    ("cache-control", "no-store"),
+    ("x-accel-buffering", "no"),
+    ("vary", "accept-encoding"),
+)
 LIVE_REGIONS = ("round", "podium", "playing", "table", "news")
 """The parts of the live page that the stream updates; each is a template of its own."""
 KEPT_PAGES = 64
@@ -85,9 +90,8 @@ class LeagueSite:
         """Answer a request; None if there is no page of that path, which has no prefix."""
         path = request.path or "/"
         if path == "/stream":
-            kind = "regions" if b"live" in request.query else "tick"
-            chunks = self.broadcast.follow(kind)  # type: ignore[arg-type]  # one of its two words
-            return StreamedAnswer(chunks, "text/event-stream; charset=utf-8", _STREAM)
+            kind: Kind = "regions" if b"live" in request.query else "tick"
+            return self._stream(kind, packed=takes_gzip(request))
         as_html = wants_html(request)
         if path == MISSING:
             return self._make_missing(is_html=True) if as_html else None
@@ -104,6 +108,11 @@ class LeagueSite:
         query = dict(parse_qsl(request.query.decode("ascii", "replace"), max_num_fields=20))
         key = (plain, request.query, is_html)
         return self._answer(page, {**query, **variables}, key)
+
+    def _stream(self, kind: Kind, *, packed: bool) -> StreamedAnswer:
+        chunks = self.broadcast.follow_packed(kind) if packed else self.broadcast.follow(kind)
+        headers = (*_STREAM, ("content-encoding", "gzip")) if packed else _STREAM
+        return StreamedAnswer(chunks, "text/event-stream; charset=utf-8", headers)
 
     def _find(self, path: str) -> tuple[Page, Mapping[str, str]] | None:
         for pattern, page in self._pages:

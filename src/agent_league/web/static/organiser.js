@@ -3,9 +3,40 @@
 (() => {
   const answer = document.getElementById("answer");
   const say = (text, kind) => { answer.textContent = text; answer.className = kind; };
-  const KEY = "organiser-token";
+  const KEY = `organiser-token ${answer.dataset.endpoint}`;  // each league has its own
 
-  async function call(tool, fields) {
+  // Shows what the order has changed; what is typed elsewhere on the page stays.
+  async function refresh() {
+    const fresh = new DOMParser().parseFromString(await (await fetch(location.href, { headers: { accept: "text/html" } })).text(), "text/html");
+    for (const part of ["#course", "#ended"]) {
+      const here = document.querySelector(part), there = fresh.querySelector(part);
+      const focus = here.contains(document.activeElement) && document.activeElement.form?.dataset.tool;
+      if (here.outerHTML !== there.outerHTML) here.replaceWith(there);
+      if (focus) there.querySelector(`[data-tool=${focus}] button`)?.focus();
+    }
+    const agents = fresh.querySelector("select[name=agent_id]");
+    for (const one of document.querySelectorAll("select[name=agent_id]")) {
+      const chosen = one.value;
+      if (one.innerHTML !== agents.innerHTML) one.innerHTML = agents.innerHTML;
+      one.value = chosen;
+    }
+    document.querySelector(".announcement.told")?.remove();
+    const told = fresh.querySelector(".announcement.told");
+    if (told) document.getElementById("content").before(told);
+  }
+
+  function follow() {
+    if (!document.body.dataset.stream) return;
+    const stream = new EventSource(document.body.dataset.stream);
+    let due = null;
+    stream.onmessage = (event) => {
+      if (JSON.parse(event.data).over) stream.close();
+      due ??= setTimeout(() => { due = null; refresh().catch(() => {}); }, 1000);
+    };
+    addEventListener("pagehide", () => stream.close());
+  }
+
+  async function call(tool, fields, what) {
     const token = sessionStorage.getItem(KEY);
     if (!token) return say("Enter the organiser's token first.", "bad");
     const response = await fetch(answer.dataset.endpoint, {
@@ -15,8 +46,9 @@
     });
     const { result, error } = await response.json();
     if (error) return say(`Refused: ${error.data?.detail ?? error.message}`, "bad");
+    await refresh();
     if (result.auth_token) return say(`The new token of ${result.agent_id}, shown only now: ${result.auth_token}`, "good");
-    return say(`Done. ${result.note ?? ""}`, "good");
+    return say(`Done: ${what}. ${result.note ?? ""}`, "good");
   }
 
   document.getElementById("sign-in").addEventListener("submit", (event) => {
@@ -24,16 +56,20 @@
     const field = document.getElementById("token");
     sessionStorage.setItem(KEY, field.value.trim());
     field.value = "";
-    say("The token is kept in this tab until you close it.", "good");
+    say("The token is kept in this tab until you close it. The league checks it with each order.", "good");
   });
-  document.querySelectorAll("form[data-tool]").forEach((form) => form.addEventListener("submit", async (event) => {
+  document.addEventListener("submit", async (event) => {
+    const form = event.target.closest("form[data-tool]");
+    if (!form) return;
     event.preventDefault();
     const fields = Object.fromEntries(new FormData(form));
+    const what = [form.querySelector("button").textContent, fields.agent_id, fields.match_id].filter(Boolean).join(" ");
     try {
-      await call(form.dataset.tool, fields);
+      await call(form.dataset.tool, fields, what);
     } catch {
-      say("The league cannot be reached.", "bad");
+      say("The league cannot be reached. It may be over, or its manager was stopped.", "bad");
     }
-  }));
+  });
+  follow();
   if (sessionStorage.getItem(KEY)) say("This tab has a token.", "good");
 })();
