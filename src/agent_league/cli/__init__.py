@@ -7,6 +7,9 @@ from collections.abc import Sequence
 from agent_league.cli.streams import abandon_stdout, prepare_streams
 
 VERSION_FLAGS = ("--version", "-V")
+HELP_FLAGS = frozenset({"--help", "-h"})
+STARTS_AGENTS = frozenset({"play", "resume", "start"})
+"""The commands that start processes: the server of these imports while the command does."""
 
 
 def main(tokens: Sequence[str] | None = None) -> None:
@@ -47,6 +50,10 @@ def _call(tokens: Sequence[str]) -> None:
         print(version("agent-league"))
         return
     check_command(tokens)
+    if tokens and tokens[0] in STARTS_AGENTS and not HELP_FLAGS.intersection(tokens):
+        from agent_league.running.fork_server import start_fork_server  # noqa: PLC0415 - rarely needed
+
+        start_fork_server()
     from agent_league.cli.app import make_app  # noqa: PLC0415 - the version does without it
 
     make_app(tokens[:1])(tokens)

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from multiprocessing.connection import Connection
-from multiprocessing.context import ForkServerContext
 from multiprocessing.process import BaseProcess
 from typing import NamedTuple, Self
 
@@ -18,12 +17,11 @@ from agent_league.http.server import HttpServer
 from agent_league.http.site import Site
 from agent_league.member import Member
 from agent_league.protocol import LeagueError
+from agent_league.running.fork_server import choose_context, start_fork_server
 from agent_league.running.members import flush_regularly, take_part
 from agent_league.running.processes import (
     EXIT_TIMEOUT,
-    find_process_context,
     run_child,
-    start_fork_server,
     wait_for_end,
 )
 from agent_league.running.serve import bind, open_client, url_of
@@ -132,7 +130,7 @@ class Houses:
         return len(self._specs)
 
     def __enter__(self) -> Self:
-        if self._specs and isinstance(find_process_context(), ForkServerContext):
+        if self._specs:
             start_fork_server()
         self._specs = [self._start(spec) for spec in self._specs]
         return self
@@ -183,7 +181,7 @@ class Houses:
 
     def _start(self, spec: AgentSpec) -> AgentSpec:
         """Start the process of a referee, and return the referee with the port that it has."""
-        context, sock = find_process_context(), bind(self._host, spec.port)
+        context, sock = choose_context(), bind(self._host, spec.port)
         theirs, ours = context.Pipe(duplex=False)
         process = context.Process(
             target=_run_house,

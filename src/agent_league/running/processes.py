@@ -6,13 +6,10 @@ import multiprocessing
 import os
 import signal
 import socket
-import tempfile
 import threading
 import time
 from collections.abc import Callable, Coroutine, Sequence
-from multiprocessing import forkserver, resource_tracker
 from multiprocessing.connection import wait
-from multiprocessing.context import ForkServerContext, SpawnContext
 from multiprocessing.process import BaseProcess
 from typing import Any, Self, TypeAlias
 
@@ -20,6 +17,7 @@ from agent_league.agent_log import AgentLog
 from agent_league.files.logger import AgentLogs
 from agent_league.protocol import LeagueError, Role
 from agent_league.running.event_loop import run
+from agent_league.running.fork_server import SAFE_PATH, choose_context, start_fork_server
 from agent_league.running.members import run_members
 from agent_league.running.serve import bind
 from agent_league.running.specs import AgentSpec, LeagueLink
@@ -33,9 +31,6 @@ EXIT_TIMEOUT = 5.0
 """Seconds that processes have to end by themselves."""
 MAX_RESTARTS = 3
 """How often a process that ended too early is started again."""
-SAFE_PATH = "PYTHONSAFEPATH"
-LONGEST_TEMP = 60
-"""The longest name of a temporary folder in which the server can have its socket."""
 
 
 class AgentDiedError(LeagueError):
@@ -80,33 +75,6 @@ def _exit_after(sentinel: int) -> None:
     wait([sentinel])
     threading.Event().wait(EXIT_TIMEOUT)
     os._exit(1)
-
-
-def find_process_context() -> ForkServerContext | SpawnContext:
-    """Return how processes are started: from a server that has all imports done, if possible."""
-    has_server = "forkserver" in multiprocessing.get_all_start_methods()
-    if not has_server or len(tempfile.gettempdir()) > LONGEST_TEMP:
-        return multiprocessing.get_context("spawn")
-    context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["__main__", __name__])
-    return context
-
-
-def start_fork_server() -> None:
-    """Let the server from which processes are started begin its imports.
-
-    It does not import modules from the current folder, and Ctrl-C reaches none of its processes.
-    """
-    own = os.environ.get(SAFE_PATH)
-    os.environ[SAFE_PATH] = "1"
-    try:
-        resource_tracker.ensure_running()  # this changes the signal mask, so it comes first
-        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-        forkserver.ensure_running()
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
-    finally:
-        if own is None:
-            del os.environ[SAFE_PATH]
 
 
 def _name_group(group: Group) -> str:
@@ -182,7 +150,7 @@ class AgentProcesses:
             raise _make_error(process)
 
     def _start(self, group: Group) -> BaseProcess:
-        process = find_process_context().Process(
+        process = choose_context().Process(
             target=_run_child,
             args=(group, self._link, self._logs),
             name=_name_group(group),
@@ -197,8 +165,7 @@ class AgentProcesses:
         return process
 
     def __enter__(self) -> Self:
-        if isinstance(find_process_context(), ForkServerContext):
-            start_fork_server()
+        start_fork_server()
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *details: object) -> None:
