@@ -144,6 +144,12 @@ bench-costs: $(READY_BENCH)  ## measure what `league simulate` takes for granted
 bench-spectators: $(READY_BENCH)  ## measure what 200 spectators cost a league of 100 players (ARGS="--runs 5")
 	@$(BENCH).spectators $(ARGS)
 
+bench-leagues: $(READY_BENCH)  ## measure what 100 leagues at once cost beside one (ARGS="--leagues 20 --json")
+	@$(BENCH).leagues $(ARGS)
+
+bench-crowd: $(READY_BENCH)  ## measure pairings and standings of 10,000 players (ARGS="--players 100000")
+	@$(BENCH).crowd $(ARGS)
+
 conformance: $(READY_DEV) $(READY_NODE)  ## run the official MCP suite and MCP clients of others against us
 	@PYTHONPATH=tests $(PY) tests/conformance/run.py $(NODE)
 

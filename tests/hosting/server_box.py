@@ -11,6 +11,7 @@ from typing import Any
 from agent_league.files.logger import AgentLogs
 from agent_league.hosting.front import FrontDesk, make_front_site
 from agent_league.hosting.server import LeagueServer, Place, ServerSpec
+from agent_league.http.exchange import PageRequest
 from agent_league.http.memory import Network
 from agent_league.member import Member
 from agent_league.protocol import Role, tokens
@@ -31,8 +32,8 @@ STAFF = tokens.new_token("server")
 class ServerBox:
     """A running server, and everybody who calls it."""
 
-    def __init__(self, net: Network, server: LeagueServer) -> None:
-        self.net, self.server = net, server
+    def __init__(self, net: Network, server: LeagueServer, kept: KeptSite) -> None:
+        self.net, self.server, self.kept = net, server, kept
         self._members = 0
         self.tasks: list[asyncio.Task[None]] = []
 
@@ -67,7 +68,8 @@ class ServerBox:
 
     async def read(self, path: str) -> Any:
         """Return what a program gets at a page."""
-        return json.loads((await self.net.get(URL.removesuffix("/mcp") + path, 5.0)).body)
+        answer: Any = self.kept.show(PageRequest(path))
+        return json.loads((await answer).body)
 
     async def wait_for_matches(self, league_id: str, count: int) -> None:
         """Return when a league has played so many matches."""
@@ -98,7 +100,7 @@ async def open_server(folder: Path, net: Network | None = None) -> AsyncIterator
             wire.host(URL, replace(make_front_site(desk, server), show=kept.show))
             await server.resume()
             try:
-                yield ServerBox(wire, server)
+                yield ServerBox(wire, server, kept)
             finally:
                 await server.close()
                 await desk.close()

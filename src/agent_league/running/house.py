@@ -159,6 +159,10 @@ class Houses:
                 self._send(agent_id, league_id)
 
     @property
+    def processes(self) -> Sequence[BaseProcess]:
+        return list(self._processes.values())
+
+    @property
     def specs(self) -> Sequence[AgentSpec]:
         """One referee for each process, with the port that it has."""
         return self._specs

@@ -22,9 +22,10 @@ def ladder(players: Sequence[PlayerId], history: History, rounds: int) -> list[P
 
 def climb(players: Sequence[PlayerId], history: History) -> list[PlayerId]:
     """Return the players from the top of the ladder to its foot; at first they stand as in the list."""
-    order = list(players)
+    order, places = list(players), {player: place for place, player in enumerate(players)}
     for match in (match for matches in history for match in matches if match.counts):
-        upper, lower = sorted((order.index(match.first), order.index(match.second)))
+        upper, lower = sorted((places[match.first], places[match.second]))
         if match.winner is not None and match.winner == order[lower]:
             order[upper], order[lower] = order[lower], order[upper]
+            places[order[upper]], places[order[lower]] = upper, lower
     return order
