@@ -187,7 +187,9 @@ def _print_conclusion(league_run: LeagueRun) -> None:
     show_standings(season)
     lost = season.tally["TECHNICAL_LOSS"]
     totals = f"[{season.played} matches, {lost} technical losses, {league_run.seconds:.1f} s]"
-    show(Text(f"\n{format_champion(season)}   {totals}", style="bold"), soft_wrap=True)
+    # On a terminal it is broken between words; a program reads it as one line.
+    line = Text(f"\n{format_champion(season)}   {totals}", style="bold")
+    show(line, soft_wrap=not sys.stdout.isatty())
     if not league_run.folder.is_in_memory:
         print(f"Data: {league_run.folder.name}", file=sys.stderr)
     print_next_steps(list_steps_after_play(league_run.spec, league_run.folder))
