@@ -14,7 +14,7 @@ from agent_league.http.exchange import Wire
 from agent_league.offer import Offer
 from agent_league.peers.endpoint import Handler
 from agent_league.peers.line import Peers
-from agent_league.protocol import Envelope, Message, Patience, ProtocolError, Role
+from agent_league.protocol import Envelope, LeagueError, Message, Patience, ProtocolError, Role
 from agent_league.protocol.deviations import Deviation
 from agent_league.protocol.error_messages import LeagueErrorMessage
 from agent_league.protocol.failures import NoAnswerError
@@ -158,7 +158,9 @@ class Agent:
     def _on_task_done(self, task: asyncio.Task[Any]) -> None:
         self._tasks.discard(task)
         if not task.cancelled() and (error := task.exception()):
-            log.error("%s: %r", self.sender, error, exc_info=error)
+            # An error that was raised on purpose explains itself; only a bug needs its traceback.
+            bug = None if isinstance(error, LeagueError) else error
+            log.error("%s: %r", self.sender, error, exc_info=bug)
             self.agent_log.note("TASK_FAILED", "ERROR", error=repr(error))
 
     async def close(self) -> None:
