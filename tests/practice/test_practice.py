@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import pytest
+from msgspec.structs import replace
 
 from agent_league.http.client import HttpClient
 from agent_league.http.exchange import Answer
@@ -83,6 +84,30 @@ def test_a_good_agent_meets_every_opponent_so_often_and_keeps_to_the_protocol() 
     assert (skill.met, grace.met) == (None, None)
     assert "none can expect more than 25% wins and 1.25 points a match" in skill.measured
     assert not player.over.is_set()
+
+
+def test_two_agents_at_addresses_meet_each_other_with_the_options_of_the_game() -> None:
+    async def main() -> PracticeReport:
+        wire, socks = HttpClient(), [bind(LOOPBACK, 0) for _ in range(2)]
+        servers = []
+        for sock, strategy in zip(socks, ("always_defect", "tit_for_tat"), strict=True):
+            meta = replace(player_meta(url_of(sock)), game_types=["prisoners_dilemma"])
+            player = Player("P", wire, "http://nowhere/mcp", meta=meta, brain=load_brain(strategy))
+            servers.append(await HttpServer.start(make_site(player), sock))
+        try:
+            first, second = map(url_of, socks)
+            options = {"rounds": 5}
+            return await run_practice(
+                PracticePlan(first, [second], 4, "prisoners_dilemma", "7", options)
+            )
+        finally:
+            for server in servers:
+                await server.close()
+            await wire.close()
+
+    report = run_over_sockets(main())
+    assert [ended.winner for ended in report.results] == [report.agent_id] * 4
+    assert {tuple(sorted(ended.details["scores"])) for ended in report.results} == {(4, 9)}
 
 
 @pytest.mark.parametrize("name", ["player", "P02", "P77"])

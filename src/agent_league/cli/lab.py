@@ -5,10 +5,8 @@ import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from random import Random
 from typing import Annotated, Any
 
-import msgspec
 from cyclopts import Parameter
 from cyclopts.validators import Number
 from rich.text import Text
@@ -17,28 +15,23 @@ from agent_league.cli import league_options as flags
 from agent_league.cli.console import ProgressDisplay, make_table, print_document, show
 from agent_league.cli.exit_codes import Exit
 from agent_league.cli.which_league import complete_endpoint
-from agent_league.game import GAMES, OptionsError
 from agent_league.lab.comparison import ComparisonPlan
 from agent_league.lab.comparison import compare as run_comparison
 from agent_league.lab.crosstable import Row, make_rows
-from agent_league.lab.endpoints import is_address, play_anywhere
+from agent_league.lab.endpoints import play_anywhere
 from agent_league.lab.parquet import write_parquet
 from agent_league.lab.plot import draw_convergence
 from agent_league.lab.series import Met
 from agent_league.lab.sprt import Answer, SequentialTest
 from agent_league.lab.tournament import LabPlan, run_lab
 from agent_league.player import load_brain
+from agent_league.practice.course import is_address
 from agent_league.practice.criteria import Rate
 from agent_league.running.errors import UsageError
-from agent_league.running.lineup import check_game
+from agent_league.running.lineup import check_game, read_options
 from agent_league.strategy import STRATEGIES, suits
-from agent_league.vocabulary import Json
 
 Matches = Annotated[int, flags.between(1, 1_000_000, name=("--matches", "-n"))]
-Option = Annotated[
-    tuple[str, ...],
-    Parameter(negative=(), help="An option of the game, such as rounds=200; may come repeatedly."),
-]
 
 
 def lab(
@@ -48,7 +41,7 @@ def lab(
     strategies: str = "all",
     matches: Matches = 1000,
     seed: flags.Seed = None,
-    option: Option = (),
+    option: flags.Option = (),
     cores: Annotated[int, flags.between(1)] | None = None,
     plot: Path | None = None,
     parquet: Path | None = None,
@@ -80,7 +73,7 @@ def lab(
         _choose_strategies(strategies, game),
         matches,
         seed or str(secrets.randbelow(10**6)),
-        _read_options(game, option),
+        read_options(game, option),
     )
     started = time.monotonic()
     results = _play(plan, cores)
@@ -104,7 +97,7 @@ def compare(
     margin: Annotated[float, Parameter(validator=Number(gt=0, lte=3))] = 0.1,
     matches: Matches = 20_000,
     seed: flags.Seed = None,
-    option: Option = (),
+    option: flags.Option = (),
     json: flags.Json = False,
 ) -> None:
     """Say whether one strategy is really better than another, and play no longer than that takes.
@@ -133,7 +126,7 @@ def compare(
     for name in (first, second, *opponents):
         if not is_address(name):
             load_brain(name)  # an unknown strategy is an error before anything starts
-    chosen, options = seed or str(secrets.randbelow(10**6)), _read_options(game, option)
+    chosen, options = seed or str(secrets.randbelow(10**6)), read_options(game, option)
     plan = ComparisonPlan(game, first, second, chosen, opponents, margin, matches, options)
     screen = ProgressDisplay("comparing", shown=not json)
     try:
@@ -154,17 +147,6 @@ def _choose_strategies(names: str, game: str) -> list[str]:
     for name in chosen:
         load_brain(name)  # an unknown strategy is an error before anything starts
     return chosen
-
-
-def _read_options(game: str, given: Sequence[str]) -> Mapping[str, Json]:
-    """Return the options of a game, or raise `UsageError` if it does not take them."""
-    pairs = [one.partition("=") for one in given]
-    try:
-        options = {name: msgspec.json.decode(value) for name, _, value in pairs}
-        GAMES[game].start(options, Random(0))
-    except (OptionsError, msgspec.DecodeError) as error:
-        raise UsageError(f"--option: {error}", "--option rounds=200") from None
-    return options
 
 
 def _play(plan: LabPlan, cores: int | None) -> list[Met]:

@@ -130,15 +130,22 @@ OverlapRounds = Annotated[
 ]
 
 
+Option = Annotated[
+    tuple[str, ...],
+    Parameter(negative=(), help="An option of the game, such as rounds=200; may come repeatedly."),
+]
+
+
 @Parameter(name="*")
 @dataclass(frozen=True)
 class Course:
-    """Who meets whom, how often, and when; each field is a flag."""
+    """Who meets whom, how often, when, and in what variant of the game; each field is a flag."""
 
     legs: Legs = None
     format: Format = None
     rounds: Rounds = None
     overlap_rounds: OverlapRounds = None
+    option: Option = ()
 
 
 COURSE = Course()

@@ -3,6 +3,8 @@
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 
+import msgspec
+
 from agent_league.cli.launch import make_flags
 from agent_league.protocol import Role
 from agent_league.running.folder import Folder
@@ -44,6 +46,7 @@ def _list_flags(spec: LeagueSpec, folder: Folder) -> Iterator[tuple[str, object]
     yield "seed", settings.seed
     usual = _describe(files.make_settings(None, settings.seed))
     yield from (pair for pair in _describe(settings).items() if pair not in usual.items())
+    yield from _list_options(settings, files)
     for role, agents in ((Role.PLAYER, spec.players), (Role.REFEREE, spec.referees)):
         if len(agents) != len(files.choose_agents(role, settings.game_type, None, None)):
             yield f"{role}s", len(agents)
@@ -68,6 +71,15 @@ def _describe(settings: LeagueSettings) -> dict[str, object]:
         "assign": settings.assignment,
         "protocol": settings.protocols[0],
     }
+
+
+def _list_options(settings: LeagueSettings, files: ConfigFiles) -> Iterator[tuple[str, object]]:
+    """Yield the options of the game that the files and the protocol do not imply."""
+    game, protocols = settings.game_type, settings.protocols
+    usual = files.make_settings(None, settings.seed, game=game, protocols=protocols).options
+    for name, value in settings.options.items():
+        if usual.get(name) != value:
+            yield "option", f"{name}={msgspec.json.encode(value).decode()}"
 
 
 def _find_cycle(names: Sequence[str]) -> Sequence[str]:

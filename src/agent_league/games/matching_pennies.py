@@ -21,6 +21,7 @@ class MatchingPennies(MatrixGame):
     }
     unit = "rounds"
     rounds = 9
+    most_rounds = 500  # every call shows all rounds, and may be 10 KB long
     stops_when_decided = True
 
 

@@ -24,6 +24,7 @@ class RockPaperScissors(MatrixGame):
     }
     unit = "rounds"
     rounds = 3
+    most_rounds = 300  # every call shows all rounds, and may be 10 KB long
 
 
 game: Game[State, str] = RockPaperScissors()

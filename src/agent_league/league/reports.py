@@ -34,7 +34,7 @@ UNPROVEN = (
 PLAYED_AGAIN = "somebody forfeited: another referee plays the match, too"
 MAX_UNPLAYED = 3
 """How often a match may be ended without a result until it is void."""
-MAX_TRANSCRIPT_PARTS = 100
+MAX_TRANSCRIPT_PARTS = 400
 """How many parts of a transcript are kept; a referee cannot fill the memory of the league."""
 RESUME_GRACE = 60.0
 """Seconds after an interruption in which a referee may not know yet that guests can be reached."""

@@ -6,6 +6,7 @@ from msgspec.structs import replace
 
 from agent_league.game import GAMES, Outcome, find_judge
 from agent_league.protocol.deviations import Deviation
+from agent_league.protocol.packing import unpack_details
 from agent_league.protocol.requirements import rules
 from agent_league.protocol.results import MatchResult, ReportedResult, Termination, read_result
 from agent_league.tournament.standings import Scoring
@@ -17,7 +18,8 @@ def read_verdict(reported: ReportedResult, players: Sequence[str], game_type: st
 
     Where the winner follows from the choices and the number, it is computed.
     """
-    winner, details = reported.winner, _keep_own_choices(reported.details, players)
+    winner = reported.winner
+    details = _keep_own_choices(unpack_details(reported.details), players)
     losers = reported.technical_losses
     if not losers and reported.status == "TECHNICAL_LOSS":
         losers = [player for player in players if player != winner]

@@ -1,6 +1,6 @@
 """Practice: an agent elsewhere plays against our strategies, in a league inside this process."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
@@ -22,10 +22,16 @@ from agent_league.season.settings import LeagueSettings
 from agent_league.serving.site import make_site
 from agent_league.store import EventLog
 from agent_league.store.events import MatchEnded
+from agent_league.vocabulary import Json
 
 LEAGUE_URL = "http://practice.invalid/mcp"
 """Never looked up: the agents of the practice league are reached without a socket."""
 TIME_TO_ANSWER = 5.0
+
+
+def is_address(name: str) -> bool:
+    """Whether *name* is the address of an agent, and no strategy."""
+    return name.startswith(("http://", "https://"))
 
 
 class AgentAbsentError(LeagueError):
@@ -38,11 +44,13 @@ class PracticePlan:
 
     agent: str
     opponents: Sequence[str]
-    """Strategies, by name or file."""
+    """Strategies, by name or file, or the addresses of other agents."""
     matches: int = 100
     """How many against each opponent."""
     game_type: str = "even_odd"
     seed: str | None = None
+    options: Mapping[str, Json] = field(default_factory=dict[str, Json])
+    """The options of the game."""
     patience: Patience = field(default_factory=Patience)
 
 
@@ -68,9 +76,10 @@ async def run_practice(
     """Let the agent play, or raise `AgentAbsentError` or `NotAPlayerError`."""
     wire = HttpClient()
     try:
-        if not await wire.reaches(plan.agent, TIME_TO_ANSWER):
-            raise AgentAbsentError(f"nobody answers at {plan.agent}")
-        await refuse_other_roles(wire, plan.agent, TIME_TO_ANSWER)
+        for address in (plan.agent, *filter(is_address, plan.opponents)):
+            if not await wire.reaches(address, TIME_TO_ANSWER):
+                raise AgentAbsentError(f"nobody answers at {address}")
+            await refuse_other_roles(wire, address, TIME_TO_ANSWER)
         return await _PracticeLeague(plan, wire, progress).run()
     finally:
         await wire.close()
@@ -80,23 +89,15 @@ class _PracticeLeague:
     """A manager, a referee, the opponents, and a relay for the agent, in one process."""
 
     def __init__(self, plan: PracticePlan, wire: HttpClient, progress: Progress) -> None:
-        self._plan, self._progress = plan, progress
+        self._plan, self._wire, self._progress = plan, wire, progress
         self._played = 0
         self._net = Network()
         self._seed = plan.seed or new_seed()
         events = EventLog()
         events.when_kept(MatchEnded, self._on_match_ended)
         self._manager = LeagueManager(self._make_settings(), self._net, events)
-        self._trainee = Trainee(Agent("agent", wire, patience=plan.patience).peers.line(plan.agent))
-        self._relay = Relay(
-            "agent",
-            self._net,
-            LEAGUE_URL,
-            meta=PlayerMeta(**self._describe("The agent", "agent")),
-            remote=self._trainee,
-            notices_wait=True,
-            patience=plan.patience,
-        )
+        self._trainee = self._make_trainee(plan.agent)
+        self._relay = self._make_relay(self._trainee, "agent")
         self._opponents = [self._make_opponent(n, name) for n, name in enumerate(plan.opponents)]
 
     async def run(self) -> PracticeReport:
@@ -135,6 +136,7 @@ class _PracticeLeague:
             league_id="practice",
             seed=self._seed,
             game_type=self._plan.game_type,
+            options=self._plan.options,
             legs=self._plan.matches,
             awaited_players=players,
             max_players=players,
@@ -150,7 +152,23 @@ class _PracticeLeague:
             "contact_endpoint": f"http://{host}.invalid/mcp",
         }
 
-    def _make_opponent(self, number: int, strategy: str) -> Player:
+    def _make_trainee(self, address: str) -> Trainee:
+        return Trainee(Agent("agent", self._wire, patience=self._plan.patience).peers.line(address))
+
+    def _make_relay(self, trainee: Trainee, host: str) -> Relay:
+        return Relay(
+            host,
+            self._net,
+            LEAGUE_URL,
+            meta=PlayerMeta(**self._describe(f"The {host}", host)),
+            remote=trainee,
+            notices_wait=True,
+            patience=self._plan.patience,
+        )
+
+    def _make_opponent(self, number: int, strategy: str) -> Member:
+        if is_address(strategy):
+            return self._make_relay(self._make_trainee(strategy), f"opponent-{number}")
         brain = load_brain(strategy)
         meta = PlayerMeta(**self._describe(brain.name[:50], f"opponent-{number}"))
         seed = f"{self._seed}|{number}"

@@ -5,12 +5,12 @@ from collections.abc import Sequence
 from enum import StrEnum
 from typing import Any
 
-import msgspec
 from msgspec.structs import replace
 
 from agent_league.agent import Agent, run_together
 from agent_league.chance import Draws
 from agent_league.game import AnyGame, RulesError
+from agent_league.protocol.packing import pack_details
 from agent_league.protocol.play import StartMatch
 from agent_league.protocol.results import MatchResult, Termination
 from agent_league.referee.judging import judge_forfeits, judge_game
@@ -18,8 +18,8 @@ from agent_league.referee.seated_player import SeatedPlayer
 from agent_league.referee.transcript import Transcript
 from agent_league.vocabulary import Json, PlayerId, Seat
 
-MAX_MOVES_BYTES = 6_000
-"""A match with more cannot be proven: its report, which may be 10 KB long, has neither moves nor secret."""
+_SHOWN = ("drawn_number", "choices", "reason", "draw_secret", "referee_lag_ms")
+"""The details that stand in a report for everybody to read, however long the match was."""
 
 
 class Phase(StrEnum):
@@ -102,15 +102,15 @@ class Match:
         They also say how late we were, if that extended a deadline.
         """
         result = self._judge()
-        details: dict[str, Json] = {**result.details}
-        has_more = self._game.turns > 1 or len(self._turns) > 1  # else the choices are all there is
-        fits = not has_more or len(msgspec.json.encode(self._turns)) <= MAX_MOVES_BYTES
-        if fits:  # the secret alone would prove nothing
-            details |= {"draw_secret": self.order.seed}
-        if has_more and fits:
-            details["moves"] = self._turns
+        details: dict[str, Json] = {**result.details, "draw_secret": self.order.seed}
         if lag_ms := sum(seat.lag_ms for seat in self.seated_players):
             details["referee_lag_ms"] = lag_ms
+        if self._game.turns > 1 or len(self._turns) > 1:  # else the choices are all there is
+            details = pack_details({**details, "moves": self._turns}, _SHOWN) or {
+                name: details[name]
+                for name in _SHOWN
+                if name in details and name != "draw_secret"  # which alone would prove nothing
+            }
         return replace(result, details=details)
 
     def _judge(self) -> MatchResult:

@@ -6,12 +6,15 @@ from functools import partial
 from itertools import count
 from typing import Any
 
+import msgspec
+
 from agent_league.agent import Agent, wait_for_all
 from agent_league.member import Member, NotAdmittedError
 from agent_league.peers.retry import compute_delay
 from agent_league.protocol import ErrorCode
 from agent_league.protocol.deviations import Ledger
 from agent_league.protocol.failures import FailedError, NoAnswerError, RefusedError
+from agent_league.protocol.packing import PACKED
 from agent_league.protocol.play import GameOver, ResultReport, Retry, TranscriptPart, Violation
 from agent_league.protocol.results import MatchResult, make_game_result, make_reported_result
 from agent_league.referee.match import Match
@@ -111,7 +114,7 @@ async def _send_report(referee: Member, match: Match, result: MatchResult) -> No
         "match_id": order.match_id,
         "ticket": order.ticket,
     }
-    *parts, last = match.transcript.parts()
+    *parts, last = match.transcript.parts(_count_long_details(result))
     report = ResultReport(
         **common,
         league_id=order.league_id,
@@ -130,3 +133,9 @@ async def _send_report(referee: Member, match: Match, result: MatchResult) -> No
     # A third-party league may tell everybody first, and counts a report that is repeated twice.
     within = None if referee.league_signs else THIRD_PARTY_PATIENCE
     await line.tell(report, within, ledger=Ledger())
+
+
+def _count_long_details(result: MatchResult) -> int:
+    """Return the bytes of details that may be long, which are those of games with several turns."""
+    is_short = "moves" not in result.details and PACKED not in result.details
+    return 0 if is_short else len(msgspec.json.encode(result.details))

@@ -16,6 +16,8 @@ _SECRET = re.compile(rb'("(?:auth_token|ticket)"\s*:\s*)"(?:[^"\\]|\\.)*"')
 HIDDEN = b'"***"'
 MAX_ENTRY_BYTES, EXCERPT_BYTES = 7_800, 500
 """A message up to this length is kept whole; of a longer one, an excerpt."""
+MAX_WHOLE_BYTES = 400_000
+"""From so many bytes of transcript on, excerpts of all longer messages: every call shows the whole game."""
 
 
 class Transcript:
@@ -24,23 +26,29 @@ class Transcript:
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._entries: list[bytes] = []
+        self._length = 0
 
     def add(self, route: bytes, key: bytes, body: bytes) -> bytes:
         """Write down what happened now, and return the entry."""
-        if len(body) > MAX_ENTRY_BYTES:  # a long message must not keep a match from being reported
+        limit = MAX_ENTRY_BYTES if self._length < MAX_WHOLE_BYTES else EXCERPT_BYTES
+        if len(body) > limit:  # a long message must not keep a match from being reported
             shown = body[:EXCERPT_BYTES].decode(errors="replace")
             key, body = b"cut", msgspec.json.encode(f"{shown}... ({len(body)} bytes)")
         at = format_exact_time(self._clock()).encode()
         entry = b'{"at":"%b",%b,"%b":%b}' % (at, route, key, body)
         self._entries.append(entry)
+        self._length += len(entry)
         return entry
 
     def remove(self, entry: bytes) -> None:
         """Remove an *entry* about something that did not happen."""
         self._entries.remove(entry)
 
-    def parts(self) -> Sequence[list[Raw]]:
-        """Return the entries in parts that fit in a message each; at least one, maybe empty."""
+    def parts(self, reserved: int = 0) -> Sequence[list[Raw]]:
+        """Return the entries in parts that fit in a message each; at least one, maybe empty.
+
+        The last part leaves room for *reserved* bytes of something else.
+        """
         parts: list[list[Raw]] = [[]]
         length = 0
         for entry in self._entries:
@@ -49,7 +57,7 @@ class Transcript:
                 length = 0
             parts[-1].append(Raw(entry))
             length += len(entry)
-        return parts
+        return [*parts, []] if length + reserved > MAX_PART_BYTES and parts[-1] else parts
 
     def __iter__(self) -> Iterator[bytes]:
         return iter(self._entries)

@@ -6,6 +6,8 @@ from dataclasses import dataclass, replace
 from functools import cache
 from itertools import chain, count, cycle, islice, repeat
 from pathlib import Path
+from random import Random
+from types import MappingProxyType
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -27,6 +29,7 @@ from agent_league.running.specs import ID_PREFIXES, AgentSpec, LeagueLink, Leagu
 from agent_league.season.settings import CLASS_LEAD, LeagueSettings
 from agent_league.strategy import STRATEGIES, suits
 from agent_league.tournament.formats import FORMATS
+from agent_league.vocabulary import Json
 
 LOCAL_HOSTS = {"localhost", LOOPBACK, "::1"}
 _LETTERS = """Alpha Beta Gamma Delta Epsilon Zeta Eta Theta Iota Kappa Lambda Mu Nu Xi Omicron Pi
@@ -85,6 +88,7 @@ class ConfigFiles:
         class_league: bool = False,
         strict: bool | None = None,
         game: str | None = None,
+        option: Sequence[str] = (),
         **flags: Any,
     ) -> LeagueSettings:
         """Return the settings of a league: flags win over files, files win over defaults.
@@ -120,7 +124,8 @@ class ConfigFiles:
                 "--format round_robin, or one game",
             )
         default_options = DEFAULT_OPTIONS.get((found.protocols[0], found.game_type), {})
-        return replace(found, options={**default_options, **found.options})
+        known = {**default_options, **found.options}
+        return replace(found, options=read_options(found.game_type, option, known))
 
     def list_local_agents(self, role: Role, game_type: str) -> list[AgentSpec]:
         """Return the agents that a league of that game starts on this machine."""
@@ -273,6 +278,33 @@ def split_games(names: str | None) -> list[str]:
     """Return the games that *names* has, with commas between them; raise `UsageError` for another."""
     outside_brackets = r",(?![^(]*\))"
     return [check_game(one.strip()) for one in re.split(outside_brackets, names)] if names else []
+
+
+def read_options(
+    game: str, given: Sequence[str], known: Mapping[str, Json] = MappingProxyType({})
+) -> Mapping[str, Json]:
+    """Return the options of a game: those *given* as name=value win over those *known*.
+
+    Raises `UsageError` if the game does not take them.
+    """
+    try:
+        pairs = [one.partition("=") for one in given]
+        options = {**known, **{name: _read_value(value) for name, _, value in pairs}}
+        if given:
+            GAMES[game].start(options, Random(0))
+    except OptionsError as error:
+        raise UsageError(
+            f"--option: {error}", "an option is given as --option NAME=VALUE"
+        ) from None
+    return options
+
+
+def _read_value(text: str) -> Json:
+    """Return a value as JSON has it; what is no JSON is a text."""
+    try:
+        return msgspec.json.decode(text)
+    except msgspec.DecodeError:
+        return text
 
 
 def check_game(game: str) -> str:
