@@ -118,11 +118,7 @@ class ConfigFiles:
             base = replace(base, game_type=first, options={}, league_id=name)
         base = replace(base, other_games=tuple(others))
         found = _admit(replace(base, **overrides), overrides.get("awaited_players", 0))
-        if found.other_games and FORMATS[found.format].has_byes:
-            raise UsageError(
-                f"a league in the format {found.format} has one game, not {len(found.games)}",
-                "--format round_robin, or one game",
-            )
+        _check_format(found)
         default_options = DEFAULT_OPTIONS.get((found.protocols[0], found.game_type), {})
         known = {**default_options, **found.options}
         return replace(found, options=read_options(found.game_type, option, known))
@@ -278,6 +274,14 @@ def split_games(names: str | None) -> list[str]:
     """Return the games that *names* has, with commas between them; raise `UsageError` for another."""
     outside_brackets = r",(?![^(]*\))"
     return [check_game(one.strip()) for one in re.split(outside_brackets, names)] if names else []
+
+
+def _check_format(found: LeagueSettings) -> None:
+    if found.other_games and FORMATS[found.format].has_byes:
+        raise UsageError(
+            f"a league in the format {found.format} has one game, not {len(found.games)}",
+            "--format round_robin, or one game",
+        )
 
 
 def read_options(
