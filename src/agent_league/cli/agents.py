@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Annotated
+from typing import Annotated, Literal
 from urllib.parse import urlsplit
 
 from agent_league.cli import league_options as flags
@@ -98,6 +98,7 @@ def player(
     strategy: str | None = None,
     model: str | None = None,
     games: str | None = None,
+    standings: Literal["all", "neighbours", "round", "none"] | None = None,
     name: flags.DisplayName = None,
     seed: flags.Seed = None,
     host: flags.Host = None,
@@ -122,6 +123,9 @@ def player(
         The model of --strategy llm; docs/comparing-agents.md says how it is reached.
     games
         The games that it plays, with commas; by default every game that is known here.
+    standings
+        Which updates of the table to get: all, as is usual; only the rows near its own; one after
+        each round; or none.
     mcp
         The address of an MCP server that is to play; it is registered, and nothing is run here,
         unless it wants headers: then this command passes the calls on with them.
@@ -133,7 +137,8 @@ def player(
     joining = {"league_id": league_id, "join_code": join_code, "waits_for_league": patient}
     link = files.make_link(urls, dialect=protocol, seed=seed, **joining)
     found = files.find_agent(Role.PLAYER, player_id)
-    found = replace(found, game_types=split_games(games) or found.game_types)
+    played = split_games(games) or found.game_types
+    found = replace(found, game_types=played, standings=standings)
     headers = parse_headers(header)
     if mcp or mcp_command:
         name = name or f"{player_id} (mcp)"

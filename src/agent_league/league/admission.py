@@ -132,6 +132,7 @@ def _make_registration(meta: Meta, issued: Mapping[str, Any]) -> AgentRegistered
         capacity=getattr(meta, "max_concurrent_matches", 1),
         dialect=getattr(meta, "dialect", None),
         nonce=getattr(meta, "nonce", None),
+        standings=getattr(meta, "standings_updates", None),
         compact=getattr(meta, "notices", None) == "compact",
     )
 

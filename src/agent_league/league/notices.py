@@ -192,15 +192,17 @@ class Broadcaster:
         replaces: str | None = None,
         prepare_extras: Callable[[], Callable[[], Mapping[str, Any]]] | None = None,
         instead: Mapping[str, Outgoing] = MappingProxyType({}),
+        is_for: Callable[[Entry], bool] = lambda entry: True,
     ) -> Mapping[str, "asyncio.Future[None]"]:
         """Queue *notice* for every agent of the roles that it is for, also for one that is away.
 
-        Some agents get something else *instead*. *prepare_extras* is called now, if there is an agent whose dialect adds something to the
+        It goes only to those that it *is_for*, and some get something else *instead*.
+        *prepare_extras* is called now, if there is an agent whose dialect adds something to the
         notice; it returns a function that writes that. The future of each agent is done when the
         notice has reached it, or cannot any more.
         """
-        outgoing = encode_message(notice)
-        receivers = [one for one in self._roster.of(*notice.route.receiver) if not one.pooled]
+        outgoing, everybody = encode_message(notice), self._roster.of(*notice.route.receiver)
+        receivers = [one for one in everybody if not one.pooled and is_for(one)]
         if prepare_extras and any(self._line(entry).session.reads_extras for entry in receivers):
             outgoing = replace(outgoing, get_extras=cache(prepare_extras()))
         return {

@@ -14,7 +14,7 @@ from agent_league.league.liveness import Liveness
 from agent_league.league.notices import Broadcaster, Notices
 from agent_league.league.open_rounds import PlayersInTurn
 from agent_league.league.referee_pool import RefereePool
-from agent_league.league.table_updates import TableUpdates
+from agent_league.league.table_updates import TableUpdates, cut_final_table
 from agent_league.peers.outbox import Urgency
 from agent_league.protocol import Role
 from agent_league.protocol.message import EVERYBODY
@@ -212,6 +212,7 @@ class SeasonRunner:
         self._events.note(events.RoundClosed(at=self._now(), round_id=round_id))
         completed = self._notices.make_round_completed(round_id)
         self._broadcaster.tell(completed, prepare_extras=self._notices.freeze_table)
+        self._table_updates.send_after_round()
 
     def _announce_replay(self, event: events.MatchAdded) -> None:
         announcement = self._notices.make_round_announcement(event.round_id, [event.match], {})
@@ -272,8 +273,9 @@ class SeasonRunner:
         self._table_updates.send_pending()
         notice = self._notices.make_league_completed()
         if notice is not None:
+            own = cut_final_table(notice, self._season.roster)
             table = self._notices.freeze_table
-            self._broadcaster.tell(notice, Urgency.FAREWELL, prepare_extras=table)
+            self._broadcaster.tell(notice, Urgency.FAREWELL, prepare_extras=table, instead=own)
         await self._events.append(self._make_end(champion))
         await self._broadcaster.drain(self._settings.farewell)
         await self._events.append(events.FarewellSaid(at=self._now()))

@@ -20,6 +20,12 @@ Verdict = Literal["ACCEPTED", "REJECTED"]
 NoticeForm = Annotated[Literal["full", "compact"], Meta(extra=rule('"full" or "compact"'))]
 
 
+TableWish = Annotated[
+    Literal["all", "neighbours", "round", "none"],
+    Meta(extra=rule('"all", "neighbours", "round" or "none"')),
+]
+
+
 class PlayerMeta(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What a player says about itself."""
 
@@ -35,6 +41,9 @@ class PlayerMeta(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Goes into the secret of each of its matches, so that nobody could choose these before."""
     notices: NoticeForm | None = None
     """`compact`: announcements name only its own matches, and notices may come in batches."""
+    standings_updates: TableWish | None = None
+    """Which LEAGUE_STANDINGS_UPDATE it gets: `all`, which is usual; `neighbours`, with its own row and
+    the two above and below; `round`, at the end of each round; `none`, because it asks or subscribes."""
 
 
 class RefereeMeta(Struct, frozen=True, kw_only=True, omit_defaults=True):

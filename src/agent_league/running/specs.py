@@ -21,7 +21,12 @@ from agent_league.player import Player, Relay, RemoteSession, load_brain
 from agent_league.protocol import Patience, Role
 from agent_league.protocol.fields import VERSION as LEAGUE_VERSION
 from agent_league.protocol.play import Retry
-from agent_league.protocol.registration import NoticeForm, PlayerMeta, RefereeMeta
+from agent_league.protocol.registration import (
+    NoticeForm,
+    PlayerMeta,
+    RefereeMeta,
+    TableWish,
+)
 from agent_league.referee import Referee
 from agent_league.running.serve import LOOPBACK
 from agent_league.season.settings import LeagueSettings
@@ -86,6 +91,8 @@ class AgentSpec:
     """What is sent to that address with every request; it may be secret."""
     addresses: Mapping[str, str] = field(default_factory=dict[str, str])
     """Where players listen, for a referee of a league whose orders do not say it."""
+    standings: TableWish | None = None
+    """Which updates of the table a player asks for; None: what is usual."""
     endpoint: str = ""
     """The address that others use; empty means the address where it listens."""
     identity_path: Path | None = None
@@ -120,7 +127,8 @@ class AgentSpec:
             return Referee(self.agent_id, wire, link.url, **options)
         # Third-party leagues may refuse a field that they do not know.
         notices: NoticeForm | None = "compact" if link.is_ours else None
-        player_meta = PlayerMeta(**about, protocol_version=PROTOCOL_VERSION, notices=notices)
+        about |= {"protocol_version": PROTOCOL_VERSION, "notices": notices}
+        player_meta = PlayerMeta(**about, standings_updates=self.standings)
         options |= {"meta": player_meta, "dialect": link.dialect}
         transport = self._make_transport(wire)
         if transport is not None:

@@ -57,6 +57,8 @@ class Entry:
     dialect: str | None = None
     """The dialect that it asked for; None: the league finds out."""
     nonce: str | None = None
+    standings: str | None = None
+    """Which updates of the table it asked for; None: all."""
     compact: bool = False
     """Whether it hears only of its own matches, and takes several notices in one batch."""
     pooled: bool = False
@@ -202,6 +204,7 @@ class Roster:
                 model=event.model,
                 dialect=event.dialect,
                 nonce=known.nonce if known else event.nonce,
+                standings=event.standings,
                 compact=event.compact,
                 pooled=event.pooled,
             )

@@ -83,6 +83,8 @@ class AgentRegistered(Event, frozen=True, kw_only=True, tag="agent_registered"):
     """Whether this referee has no server: workers take its matches from a queue."""
     nonce: str | None = None
     """What a player adds to the secrets of its matches; that of its first registration counts."""
+    standings: str | None = None
+    """Which updates of the table it asked for; None: all."""
     compact: bool = False
     """Whether it hears only of its own matches, and takes several notices in one batch."""
 
