@@ -50,7 +50,9 @@ class Draws(Random):
 
     def getrandbits(self, k: int, /) -> int:
         """Return a number of *k* bits."""
-        blocks = max(1, -(-k // BLOCK_BITS))
+        if k <= BLOCK_BITS:  # as nearly always
+            return int.from_bytes(self._next_block(), "big") >> (BLOCK_BITS - k)
+        blocks = -(-k // BLOCK_BITS)
         data = b"".join([self._next_block() for _ in range(blocks)])
         return int.from_bytes(data, "big") >> (blocks * BLOCK_BITS - k)
 

@@ -30,7 +30,7 @@ from agent_league.protocol import (
 from agent_league.protocol.deviations import Ledger
 from agent_league.protocol.error_messages import GameErrorMessage, LeagueErrorMessage
 from agent_league.protocol.failures import NoAnswerError, RefusedError, says_registered
-from agent_league.protocol.fields import UNSTATED, VERSION
+from agent_league.protocol.fields import UNSTATED, VERSION, is_sender
 from agent_league.protocol.play import Retry
 from agent_league.protocol.queries import Query, QueryAnswer, QueryType, RefereeClaim
 from agent_league.protocol.rounds import LeagueCompleted
@@ -188,7 +188,10 @@ class Member(Agent):
         if reply.status != "ACCEPTED":
             self.agent_log.note("NOT_ADMITTED", "ERROR", reason=reply.reason)
             raise NotAdmittedError(reply.reason or "the league gave no reason")
-        self.name = reply.agent_id or self.name
+        given_id = reply.agent_id or self.name
+        if not is_sender(f"{self.role}:{given_id}"):
+            raise NotAdmittedError(f"the league gave an id that cannot be used: {given_id!r:.60}")
+        self.name = given_id
         self._take_token(reply.auth_token or "", reply.signing_key)  # some leagues give no tokens
         self.league_signs = reply.signed
         self.league_id = reply.league_id or self.league_id

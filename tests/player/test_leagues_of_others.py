@@ -5,9 +5,11 @@ import json
 from typing import Any
 
 import msgspec
+import pytest
 
 from agent_league.http.exchange import Answer
 from agent_league.http.memory import Network
+from agent_league.member import NotAdmittedError
 from agent_league.player import Player, load_brain
 from agent_league.player.open_matches import GRACE, LONGEST_SILENCE
 from agent_league.protocol import tokens
@@ -144,3 +146,19 @@ def test_a_player_does_not_stay_for_ever() -> None:
         return now() - began_at
 
     assert LONGEST_SILENCE <= run(script()) < LONGEST_SILENCE + 30
+
+
+def test_an_id_that_no_message_can_have_is_refused() -> None:
+    def admit(body: bytes) -> Answer:
+        given = {"status": "ACCEPTED", "player_id": "P\n01"}
+        reply = msgspec.to_builtins(SAMPLES["LEAGUE_REGISTER_RESPONSE"]) | given
+        frame = {"jsonrpc": "2.0", "result": reply, "id": json.loads(body)["id"]}
+        return Answer(200, json.dumps(frame).encode())
+
+    async def script() -> None:
+        abroad = Abroad()
+        abroad.net.host(LEAGUE_URL, hosted(admit))
+        with pytest.raises(NotAdmittedError, match="an id that cannot be used"):
+            await abroad.player.register()
+
+    run(script())

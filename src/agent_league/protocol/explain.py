@@ -17,6 +17,7 @@ _LOCATION = re.compile(r" - at `\$\.?(.*)`$")
 _STEP = re.compile(r"[^.\[\]]+|\[\d+\]")
 _MISSING = re.compile(r"^Object missing required field `([^`]*)`")
 _UNKNOWN = re.compile(r"^Object contains unknown field `(.*)`$")
+_BROKEN_RULE = re.compile(r"^(\w+) breaks its rule$")
 _OWN_ERROR = re.compile(r"^(\w+): expected (.*), got (.*)$", re.DOTALL)
 _TYPE_WORDS = {
     "`object`": "an object",
@@ -57,12 +58,19 @@ def explain(kind: type[Any], body: Json, error: str) -> Explanation:
         path = (*path, missing[1])
         rule = _find_type(kind, path)[1]
         return Explanation(path, rule.get("expected", "a value"), "", rule, missing=True)
+    if broken := _BROKEN_RULE.match(error):
+        path = (*path, broken[1])
     if own_error := _OWN_ERROR.match(error):
         return Explanation((*path, own_error[1]), own_error[2], own_error[3], {})
     here, rule = _find_type(kind, path)
     expected = rule.get("expected") or _simplify(error, here)
     got = "another value" if SECRETS & {*path} else preview(find_value(body, path))
     return Explanation(path, expected, got, rule, missing="got `null`" in error)
+
+
+def make_rule_error(key: str) -> ValueError:
+    """Return what the `__post_init__` of a type raises if a field breaks the rule of its own type."""
+    return ValueError(f"{key} breaks its rule")
 
 
 def make_field_error(key: str, expected: str, got: Json) -> ValueError:

@@ -6,7 +6,17 @@ from typing import ClassVar, Generic, Literal, NamedTuple, TypeAlias, TypedDict,
 
 from msgspec import UNSET, Struct, UnsetType
 
-from agent_league.protocol.fields import Ordinal, ProtocolVersion, Seconds, Sender, Text, UtcTime
+from agent_league.protocol.explain import make_rule_error
+from agent_league.protocol.fields import (
+    EnvelopeSender,
+    EnvelopeTime,
+    Ordinal,
+    ProtocolVersion,
+    Seconds,
+    Text,
+    is_sender,
+    is_utc_time,
+)
 from agent_league.vocabulary import Json
 
 Result: TypeAlias = Struct | dict[str, Json]
@@ -71,13 +81,19 @@ class Message(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="
     route: ClassVar[Route]
 
     protocol: ProtocolVersion
-    sender: Sender
-    timestamp: UtcTime
+    sender: EnvelopeSender
+    timestamp: EnvelopeTime
     conversation_id: Text
     auth_token: str | None = None
     league_id: Text | None = None
     round_id: Ordinal | None = None
     match_id: Text | None = None
+
+    def __post_init__(self) -> None:
+        if not is_sender(self.sender):
+            raise make_rule_error("sender")
+        if not is_utc_time(self.timestamp):
+            raise make_rule_error("timestamp")
 
 
 Reply = TypeVar("Reply", bound=Message)

@@ -170,7 +170,7 @@ class ManagerSession:
     ) -> Json:
         return self.messages.write(
             Query,
-            f"{Role.PLAYER}:{sender_id}",
+            f"{Role.PLAYER}:{sender_id or 'P01'}",
             "conv-check-query",
             league_id=self._league_id,
             query_type=query_type,
