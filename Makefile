@@ -138,6 +138,9 @@ bench-page: $(READY_BENCH)  ## measure everything, and write the tables of docs/
 	@$(BENCH).twin --json > .cache/twin.json
 	@$(BENCH).page .cache/bench.json .cache/sweep.json .cache/twin.json
 
+capacity-page: $(READY_DEV)  ## simulate the leagues of docs/capacity.md again, and write its tables
+	@$(PY) scripts/capacity_page.py
+
 bench-costs: $(READY_BENCH)  ## measure what `league simulate` takes for granted
 	@$(BENCH).costs $(ARGS)
 

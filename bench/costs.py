@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from unittest import mock
 
 import msgspec
@@ -164,48 +164,61 @@ def measure_commit() -> float:
 
 def measure() -> Costs:
     """Play some leagues, and take apart what they cost."""
-    quiet = {n: run_apart(play_with_tables, n, NEVER) for n in (20, 100)}
-    loud = run_apart(play_with_tables, 100, OFTEN)
-    wide = run_apart(play_with_tables, 200, NEVER, at_once=100)
-    long = run_apart(play_with_tables, 20, NEVER, game="prisoners_dilemma")
-    scripts = {n: record(n) for n in (10, 30)}
-    sizes = {kind: _measure(one) for kind, one in scripts[30].exchanges.items()}
-    tables = {n: _measure(scripts[n].exchanges["LEAGUE_STANDINGS_UPDATE"]) for n in scripts}
-    row_bytes = (tables[30] - tables[10]) / 20
-    byte_s = measure_byte()
-    notice_s = _find_notice(quiet[100], loud, byte_s)
-    base = quiet[100].cost
-    notices_per_match = quiet[100].notices / base.matches
-    per_match = {role: seconds / base.matches for role, seconds in base.cpu_s.items()}
-    player_kb, match_kb = _split_memory(quiet[20].cost, base, wide.cost)
-    sqlite, postgres = _measure_stores()
-    moves = long.cost.cpu_s["referee"] / long.cost.matches - per_match["referee"]
-    shared_bytes = sizes["START_MATCH"] + sizes["MATCH_RESULT_REPORT"]
-    players_bytes = sizes["GAME_INVITATION"] + sizes["CHOOSE_PARITY_CALL"] + sizes["GAME_OVER"]
-    sqlite_s = max(0.0, sqlite.cost.cpu_s["manager"] / sqlite.cost.matches - per_match["manager"])
+    small, base = (run_apart(play_with_tables, n, NEVER) for n in (20, 100))
+    wide = run_apart(play_with_tables, 200, NEVER, at_once=100).cost
+    player_kb, match_kb = _split_memory(small.cost, base.cost, wide)
+    seat_mb = (wide.peak_mb["referee"] - base.cost.peak_mb["referee"]) / 90
     return Costs(
         measured=f"{system_clock():%Y-%m-%d}, Python {platform.python_version()}, "
         f"{psutil.cpu_count()} shared cores, with `make bench-costs`",
-        manager_match_s=per_match["manager"] - notices_per_match * notice_s + sqlite_s,
-        manager_notice_s=notice_s,
-        manager_byte_s=byte_s,
+        **_measure_cpu(base),
+        **_measure_bytes(),
         probe_s=measure_probe(),
-        referee_match_s=per_match["referee"],
-        referee_turn_s=moves / (TURNS - 1),
-        player_match_s=per_match["players"],
-        store_match_s=postgres,
         commit_s=measure_commit(),
-        match_bytes=shared_bytes,
-        referee_bytes=shared_bytes + 2 * players_bytes,
-        notice_bytes=sizes["ROUND_COMPLETED"],
-        table_row_bytes=round(row_bytes),
-        stored_bytes=round(sqlite.stored_bytes),
-        manager_mb=quiet[20].cost.peak_mb["manager"],
+        manager_mb=small.cost.peak_mb["manager"],
         manager_player_kb=player_kb,
         manager_match_kb=match_kb,
-        referee_mb=quiet[20].cost.peak_mb["referee"],
-        referee_match_kb=1024 / 90 * (wide.cost.peak_mb["referee"] - base.peak_mb["referee"]),
+        referee_mb=small.cost.peak_mb["referee"],
+        referee_match_kb=1024 * seat_mb,
     )
+
+
+def _measure_cpu(base: Measured) -> dict[str, Any]:
+    """Return the seconds of CPU; *base* is a league of 100 that sent no tables."""
+    loud = run_apart(play_with_tables, 100, OFTEN)
+    long = run_apart(play_with_tables, 20, NEVER, game="prisoners_dilemma").cost
+    sqlite, postgres_s = _measure_stores()
+    matches, byte_s = base.cost.matches, measure_byte()
+    notice_s = _find_notice(base, loud, byte_s)
+    per_match = {role: seconds / matches for role, seconds in base.cost.cpu_s.items()}
+    sqlite_s = sqlite.cost.cpu_s["manager"] / sqlite.cost.matches - per_match["manager"]
+    own_s = per_match["manager"] - base.notices / matches * notice_s
+    return {
+        "manager_match_s": own_s + max(0.0, sqlite_s),
+        "manager_notice_s": notice_s,
+        "manager_byte_s": byte_s,
+        "referee_match_s": per_match["referee"],
+        "referee_turn_s": (long.cpu_s["referee"] / long.matches - per_match["referee"])
+        / (TURNS - 1),
+        "player_match_s": per_match["players"],
+        "store_match_s": postgres_s,
+        "stored_bytes": round(sqlite.stored_bytes),
+    }
+
+
+def _measure_bytes() -> dict[str, int]:
+    """Return how long messages are, with their replies and the heads of both."""
+    scripts = {n: record(n) for n in (10, 30)}
+    sizes = {kind: _measure(one) for kind, one in scripts[30].exchanges.items()}
+    tables = {n: _measure(scripts[n].exchanges["LEAGUE_STANDINGS_UPDATE"]) for n in scripts}
+    shared_bytes = sizes["START_MATCH"] + sizes["MATCH_RESULT_REPORT"]
+    players_bytes = sizes["GAME_INVITATION"] + sizes["CHOOSE_PARITY_CALL"] + sizes["GAME_OVER"]
+    return {
+        "match_bytes": shared_bytes,
+        "referee_bytes": shared_bytes + 2 * players_bytes,
+        "notice_bytes": sizes["ROUND_COMPLETED"],
+        "table_row_bytes": round((tables[30] - tables[10]) / 20),
+    }
 
 
 def _measure(exchange: Exchange) -> int:

@@ -22,7 +22,7 @@ Share = Annotated[float, Parameter(validator=Number(gte=0, lte=1))]
 MOST_PLAYERS = 1_000_000
 COLUMNS = (
     *("Players", "Matches", "Time", "Messages/s", "Rows", "Store", "Manager CPU", "Referee CPU"),
-    *("Network", "Memory", "Breaks first"),
+    *("Network", "Memory", "Scarcest"),
 )
 DAY, HOUR, MINUTE = 86_400, 3_600, 60
 
@@ -111,9 +111,9 @@ def _read_counts(text: str) -> list[int]:
 
 def _describe(one: Estimate) -> dict[str, Any]:
     limits = [limit._asdict() for limit in one.limits]
-    broken = one.broken.name if one.broken else None
+    scarce = one.scarce.name if one.scarce else None
     found = {"players": one.scenario.players, "simulated_matches": one.simulated_matches}
-    return {**found, **one.use._asdict(), "limits": limits, "breaks_first": broken}
+    return {**found, **one.use._asdict(), "limits": limits, "breaks_first": scarce}
 
 
 def _show(estimates: Sequence[Estimate], measured: str) -> None:
@@ -122,15 +122,14 @@ def _show(estimates: Sequence[Estimate], measured: str) -> None:
         if one.simulated_matches < one.use.matches:
             part = f"{one.simulated_matches:,} of {one.use.matches:,} matches"
             print(f"{one.scenario.players:,} players: {part} were simulated.", file=sys.stderr)
-        if one.broken:
-            first = one.broken
-            print(f"{one.scenario.players:,} players: {first.name} breaks first; {first.advice}.")
+        if first := one.scarce:
+            print(f"{one.scenario.players:,} players: {first.name} {first.effect}; {first.advice}.")
     print(f"Costs: {measured}", file=sys.stderr)
 
 
 def _make_row(one: Estimate) -> tuple[str, ...]:
     use, first = one.use, one.limits[0]
-    scarce = f"{first.name}: {first.used:.0%}" if one.broken else f"nothing ({first.used:.0%})"
+    scarce = f"{first.name}: {first.used:.0%}"
     return (
         f"{one.scenario.players:,}",
         f"{use.matches:,}",

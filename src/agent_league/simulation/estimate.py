@@ -46,8 +46,8 @@ class Estimate:
     simulated_matches: int
 
     @property
-    def broken(self) -> Limit | None:
-        """What breaks first; None if everything suffices."""
+    def scarce(self) -> Limit | None:
+        """What is used up first; None if everything suffices."""
         first = self.limits[0]
         return first if first.used > FULL else None
 
@@ -89,8 +89,13 @@ def _list_limits(scenario: Scenario, tally: Tally) -> list[Limit]:
     parts = [
         Limit(
             "the manager's processor",
-            tally.manager_s / seconds,
+            (tally.manager_s - tally.pairing_s) / seconds,
             "let players ask for the table (--table asked), or split the league into divisions",
+        ),
+        Limit(
+            "the drawing of rounds",
+            tally.pairing_s / seconds,
+            "a format that is drawn sooner: a ladder, or divisions",
         ),
         Limit(
             "the referees' processors",
@@ -105,7 +110,7 @@ def _list_limits(scenario: Scenario, tally: Tally) -> list[Limit]:
         age = tally.table_age_s / LONGEST_TABLE_AGE
         advice = "let players ask for the table (--table asked)"
         # An age is no share: at its limit it is still right.
-        parts.append(Limit("the age of the table", FULL * age, advice))
+        parts.append(Limit("the age of the table", FULL * age, advice, "breaks the protocol"))
     return parts
 
 

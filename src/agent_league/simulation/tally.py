@@ -20,6 +20,8 @@ class Limit(NamedTuple):
     used: float
     """The share that was used, or how many times as much as allowed."""
     advice: str
+    effect: str = "sets the pace"
+    """What happens when all of it is used."""
 
 
 @dataclass
