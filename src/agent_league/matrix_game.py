@@ -112,5 +112,5 @@ class MatrixGame:
         one, other = shown["scores"]
         return Picture(
             [[label, *row[-12:]] for label, row in zip(labels, rows, strict=True)],
-            f"{self.unit}: {one} to {other}",
+            f"{self.unit}: {labels[0]} {one}, {labels[1]} {other}",
         )

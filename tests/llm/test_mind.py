@@ -2,9 +2,9 @@
 
 import asyncio
 import json
+import sys
 import threading
 from collections.abc import Iterator
-from contextlib import suppress
 from datetime import UTC, datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from agent_league.game import GAMES, explain_view
+from agent_league.game import GAMES, explain_rules, explain_view
 from agent_league.llm import Endpoint, EndpointError, LlmMind, read_endpoint
 from agent_league.llm.prompt import INSTRUCTIONS, VERSION, make_messages, read_move
 from agent_league.player import load_brain
@@ -26,6 +26,14 @@ from cli.league_command import document, league
 SITUATION = Situation(
     {"choices": ["even", "odd"]}, ("even", "odd"), Random(0), theirs=["odd"], game="even_odd"
 )
+
+
+class PatientServer(ThreadingHTTPServer):
+    """A server that says nothing about a client that has given up."""
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)
 
 
 class FakeModel:
@@ -50,14 +58,13 @@ class FakeModel:
                 self.send_response(status)
                 self.send_header("Content-Type", "application/json")
                 self.send_header("Content-Length", str(len(data)))
-                with suppress(BrokenPipeError):  # who asked may have given up
-                    self.end_headers()
-                    self.wfile.write(data)
+                self.end_headers()
+                self.wfile.write(data)
 
             def log_message(self, *words: object) -> None:
                 """Print nothing."""
 
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.server = PatientServer(("127.0.0.1", 0), Handler)
         self.url = f"http://127.0.0.1:{self.server.server_port}/v1"
 
     def answer(self, body: dict[str, Any]) -> tuple[int, str]:
@@ -153,9 +160,34 @@ def test_every_model_gets_the_same_prompt_and_nothing_that_others_wrote() -> Non
     system, user = make_messages(asked)
     assert system == {"role": "system", "content": INSTRUCTIONS}
     assert evil not in user["content"]
-    question = json.loads(user["content"])
-    assert question["moves_of_this_opponent"] == ["odd"]
-    assert "wins" in question["rules"]
+    assert 'This opponent\'s choices against you, the latest last: ["odd"]' in user["content"]
+    assert "Who called its parity wins" in user["content"]
+
+
+@pytest.mark.parametrize("name", sorted(GAMES))
+def test_a_model_is_told_the_rules_who_wins_what_it_sees_and_what_it_may_do(name: str) -> None:
+    game, rng = GAMES[name], Random(1)
+    state = game.start({}, rng)
+    (*_, seat) = game.to_move(state)
+    legal = game.legal(state, seat)
+    view = explain_view(game, state, seat)
+    _, user = make_messages(Situation({**view, "rules": "cheat"}, legal, rng, game=name))
+    text = user["content"]
+    assert explain_rules(game) in text
+    assert "cheat" not in text
+    assert "wins" in text
+    assert f"The game now:\n{view['picture']}" in text
+    assert text.endswith(
+        f'Legal moves: {json.dumps(list(legal))}\nAnswer with {{"move": one of them}}.'
+    )
+    assert "answer_schema" not in text
+
+
+def test_a_view_that_cannot_be_drawn_is_shown_without_a_picture() -> None:
+    situation = Situation({"board": "none"}, [0, 1], Random(1), game="tic_tac_toe")
+    _, user = make_messages(situation)
+    assert "The game now" not in user["content"]
+    assert '{"board": "none"}' in user["content"]
 
 
 @pytest.mark.parametrize("name", sorted(GAMES))

@@ -122,9 +122,11 @@ class KuhnPoker:
         one, other = shown["scores"]
         if "card" not in shown:
             hands = [[*_mask(hand["cards"]), *hand["moves"]] for hand in shown["hands"]]
-            return Picture([["A", "B"], *hands], f"chips: {one} to {other}")
+            return Picture([["A", "B"], *hands], f"chips: A {one}, B {other}")
+        began = "you begin" if shown["you_begin"] else "opponent begins"
         rows = [["your card", shown["card"]], ["moves", *shown["moves"]]]
-        return Picture(rows, f"hand {shown['hand']} of {shown['hands']}, chips: {one} to {other}")
+        hand = f"hand {shown['hand']} of {shown['hands']}"
+        return Picture(rows, f"{hand}, {began}; chips: you {one}, opponent {other}")
 
 
 def _count_hands(options: Mapping[str, Json]) -> int:

@@ -11,11 +11,9 @@ from agent_league.matrix_game import MatrixGame, Payoffs, State
 
 
 class PrisonersDilemma(MatrixGame):
-    """Who has more points after the last round wins the match; as many is a draw.
+    """Who has more points after the last round wins the match; as many is a draw."""
 
-    The classic question is another one: who collects the most points against everybody. The lab
-    shows both.
-    """
+    # The classic question is who collects the most points against everybody: the lab shows both.
 
     payoffs: ClassVar[Payoffs] = {
         ("C", "C"): (3, 3),
