@@ -9,6 +9,7 @@ from agent_league.protocol import Patience
 from agent_league.season.season import Season
 from agent_league.season.settings import LeagueSettings
 from agent_league.store.events import MatchAssigned, MatchEnded
+from agent_league.vocabulary import PlayerId
 from agent_league.web.call_times import AT_ONCE, CallTimes, Histogram
 from agent_league.web.clocks import compare_clocks, compare_referees
 from agent_league.web.exchanges import read_exchanges
@@ -93,7 +94,7 @@ def test_how_sure_the_order_of_two_is_follows_from_the_gap_of_their_ratings() ->
     assert find_certainty(10, None) is None
 
 
-def test_ratings_are_computed_again_only_when_a_match_has_ended() -> None:
+def test_ratings_are_computed_again_only_when_a_match_has_ended_or_the_players_change() -> None:
     season = Season(LeagueSettings(seed="7"))
     view = LeagueView(season, RememberedRecords(season))
 
@@ -102,6 +103,11 @@ def test_ratings_are_computed_again_only_when_a_match_has_ended() -> None:
         assert await view.ratings.read() is first
         season.tally["WIN"] += 1
         view.ratings._until = 0.0
-        assert await view.ratings.read() is not first
+        second = await view.ratings.read()
+        assert second is not first
+        view.ratings._until = float("inf")
+        season.players = [PlayerId("P01"), PlayerId("P02")]
+        third = await view.ratings.read()
+        assert [row.player for row in third.rows] == ["P01", "P02"]
 
     asyncio.run(main())

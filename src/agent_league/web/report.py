@@ -7,6 +7,7 @@ from pathlib import Path
 
 from agent_league.protocol import Role
 from agent_league.season.match_rows import MATCH_COLUMNS, make_match_row
+from agent_league.season.season import Stage
 from agent_league.store.events import Event, MatchEnded
 from agent_league.store.log import StoredEvent
 from agent_league.web.drawing.poster import draw_poster
@@ -159,6 +160,7 @@ class Report:
         facts = {
             "league_id": season.settings.league_id,
             "game_type": season.settings.game_type,
+            "is_over": season.stage is Stage.COMPLETED,
             "players": len(standings),
             "matches": season.played,
             "date": results[-1].at[:10] if results else "not played yet",

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
 
-WIDTH, ROW, TOP, SHOWN, SHORT = 1200, 58, 470, 16, 30
+WIDTH, ROW, TOP, SHOWN, SHORT = 1200, 58, 476, 16, 30
 _MEDALS = ("#f0b429", "#b8c1cc", "#cd8b5b")
 _FONT = "Georgia, 'Noto Serif', serif"
 _SANS = "system-ui, 'Segoe UI', 'Noto Sans', 'DejaVu Sans', sans-serif"
@@ -16,15 +16,19 @@ def draw_poster(league: Mapping[str, Any], standings: Sequence[Mapping[str, Any]
     height = TOP + ROW * len(rows) + 120
     more = len(standings) - len(rows) - min(3, len(standings))
     rest = f"and {more} more" if more > 0 else ""
+    name = f"{league['league_id'][:40]} · {league['game_type']}"
+    title = standings[0]["name"] if standings else league["league_id"]
+    about = f"wins {name}" if league["is_over"] else f"leads {name}" if standings else name
     footer = f"{league['players']} players · {league['matches']} matches · {league['date']}"
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" '
         f'height="{height}" role="img" aria-label="Final table of {escape(league["league_id"])}">'
         f'<rect width="{WIDTH}" height="{height}" fill="#0e2c2a"/>{_draw_net()}'
         f"{_write(80, 96, 'AGENT LEAGUE', 22, '#7fd8be', font=_SANS, spacing=6)}"
-        f"{_write(80, 160, league['league_id'][:40], 54, '#f6f3ea', weight=600)}"
-        f"{_write(80, 200, league['game_type'], 24, '#9db8b1', font=_SANS)}"
+        f"{_write(80, 160, _shorten(title, 32), 54, '#f6f3ea', weight=600)}"
+        f"{_write(80, 204, about, 24, '#9db8b1', font=_SANS)}"
         f"{''.join(_draw_step(place, row) for place, row in enumerate(standings[:3]))}"
+        f"{_draw_heads() if rows else ''}"
         f"{''.join(_draw_row(number, row) for number, row in enumerate(rows))}"
         f"{_write(80, height - 50, footer, 20, '#9db8b1', font=_SANS)}"
         f"{_write(WIDTH - 80, height - 50, rest, 20, '#9db8b1', font=_SANS, anchor='end')}</svg>\n"
@@ -55,6 +59,14 @@ def _draw_step(place: int, row: Mapping[str, Any]) -> str:
         f"{_write(left + 24, 382, points, 24, '#f6f3ea', font=_SANS)}"
         f"{_write(left + 24, 412, record, 17, '#9db8b1', font=_SANS)}"
     )
+
+
+def _draw_heads() -> str:
+    """Return what the columns of the table mean."""
+    record = _write(
+        WIDTH - 260, TOP - 2, "won / drawn / lost", 16, "#9db8b1", font=_SANS, anchor="end"
+    )
+    return record + _write(WIDTH - 80, TOP - 2, "points", 16, "#9db8b1", font=_SANS, anchor="end")
 
 
 def _draw_row(number: int, row: Mapping[str, Any]) -> str:

@@ -74,7 +74,7 @@ def _draw_message(one: Mapping[str, Any], places: Mapping[str, int], y: int) -> 
     timing = _draw_timing(one, (start + end) // 2, y)
     return (
         f'<g class="{kind}" data-step="{one["number"]}">'
-        f'<text class="time" x="{LEFT - 14}" y="{y + 4}">{escape(_format_ms(one["offset_ms"]))}</text>'
+        f'<text class="time" x="{LEFT - 14}" y="{y + 4}">{_format_ms(one["offset_ms"])}</text>'
         f'<line x1="{start}" x2="{end}" y1="{y}" y2="{y}"/><polyline points="{tip}"/>'
         f'<text class="label" x="{(start + end) // 2}" y="{y - 6}">{escape(text)}</text>{timing}</g>'
     )
@@ -88,7 +88,7 @@ def _draw_timing(one: Mapping[str, Any], middle: int, y: int) -> str:
     of_limit = f" of {_format_ms(limit)}" if limit else ""
     share = min(1.0, took / limit) if limit else 0.0
     return (
-        f'<text class="timing" x="{middle}" y="{y + 13}">{escape(_format_ms(took))}{of_limit}</text>'
+        f'<text class="timing" x="{middle}" y="{y + 13}">{_format_ms(took)}{of_limit}</text>'
         f'<rect class="limit" x="{middle - 40}" y="{y + 17}" width="80" height="3" rx="1.5"/>'
         f'<rect class="used" x="{middle - 40}" y="{y + 17}" width="{max(1.5, 80 * share):.1f}" height="3" rx="1.5"/>'
     )
@@ -96,7 +96,7 @@ def _draw_timing(one: Mapping[str, Any], middle: int, y: int) -> str:
 
 def _format_ms(milliseconds: float) -> str:
     if 0 < milliseconds < 1:
-        return "<1 ms"
+        return "&lt;1 ms"
     if milliseconds < 1000:  # noqa: PLR2004 - a second
         return f"{milliseconds:.0f} ms"
     return f"{milliseconds / 1000:.3g} s"
