@@ -43,11 +43,13 @@ class ServerBox:
         created = await self.server.create(terms)
         return str(created.token)
 
-    async def add(self, role: Role, league_id: str | None, url: str = URL) -> Member:
+    async def add(
+        self, role: Role, league_id: str | None, url: str = URL, name: str | None = None
+    ) -> Member:
         """Let an agent join a league, and take part in it until it is over."""
         self._members += 1
         place = f"http://127.0.0.1:{54000 + self._members}/mcp"
-        spec = AgentSpec(role, role, display_name=f"N{self._members}", endpoint=place)
+        spec = AgentSpec(role, role, display_name=name or f"N{self._members}", endpoint=place)
         member = spec.make_member(self.net, LeagueLink(url, league_id=league_id))
         self.net.host(place, make_site(member))
         await member.register()

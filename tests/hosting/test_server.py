@@ -94,10 +94,11 @@ def test_an_organiser_has_no_rights_in_another_league(tmp_path: Path) -> None:
                 "get_standings", league_id="spring", auth_token=player.token or ""
             )
             assert stolen["standings"] == []
-            query = {"league_id": "spring", "query_type": "GET_STANDINGS", "query_params": {}}
             assert "auth_token" in await box.call(
                 "league_query",
-                **query,
+                league_id="spring",
+                query_type="GET_STANDINGS",
+                query_params={},
                 auth_token=player.token,
                 message_type="LEAGUE_QUERY",
                 protocol="league.v2",

@@ -13,7 +13,7 @@ from store.samples import STORED
 PUBLIC = set(
     """agent_id at capacity champion closed commitment compact details dialect display_name endpoint first
     forfeits game_type game_types got ground guest league_id legs match_id matches model nonces
-    players pooled referee_id replaces role round_id rule second secret status technical_losses termination
+    players pooled referee_id replaces role round_id rule second secret standings status technical_losses termination
     text version why winner event""".split()  # noqa: SIM905 - words read better than quoted ones
 )
 """The fields that may be seen: a new one is put here, or hidden, by whoever adds it."""

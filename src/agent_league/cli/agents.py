@@ -132,13 +132,11 @@ def player(
     mcp_command
         A command that starts an MCP server which is to play; it runs here, as you.
     """
-    files = ConfigFiles(shared, lenient=True)
-    urls = find_addresses(league, Folder(shared))
+    files, urls = ConfigFiles(shared, lenient=True), find_addresses(league, Folder(shared))
     joining = {"league_id": league_id, "join_code": join_code, "waits_for_league": patient}
     link = files.make_link(urls, dialect=protocol, seed=seed, **joining)
-    found = files.find_agent(Role.PLAYER, player_id)
-    played = split_games(games) or found.game_types
-    found = replace(found, game_types=played, standings=standings)
+    found = replace(files.find_agent(Role.PLAYER, player_id), standings=standings)
+    found = replace(found, game_types=split_games(games) or found.game_types)
     headers = parse_headers(header)
     if mcp or mcp_command:
         name = name or f"{player_id} (mcp)"
@@ -148,9 +146,9 @@ def player(
         return run(_register(server, link))
     chosen = f"{MODEL}:{model}" if model else strategy
     named = _choose_strategy(found, chosen, name, files.player.display_name)
-    spec = replace(named, mcp_command=mcp_command, endpoint=endpoint or "")
-    spec = replace(spec, mcp_url=mcp, mcp_headers=headers)
-    return _run_agent(spec, link, files, host, port, log_level)
+    spec = replace(named, mcp_command=mcp_command, mcp_url=mcp, mcp_headers=headers)
+    placed = replace(spec, endpoint=endpoint or "")
+    return _run_agent(placed, link, files, host, port, log_level)
 
 
 def _choose_strategy(

@@ -45,6 +45,7 @@ GROUPS: Mapping[str, Mapping[str, str]] = {
     "Run many leagues": {
         "serve": "Run many leagues at one address.",
         "create": "Open a league on a server that runs.",
+        "divisions": "Open the next season of a competition with divisions.",
     },
     "Organise a running league": {
         "begin": "Begin with the players that have registered.",
@@ -88,7 +89,7 @@ _MODULES = {
         *("open-registration", "close-registration"),
         *("disqualify", "reinstate", "announce", "token", "by-hand", "step"),
     ),
-    "serve": ("serve", "create"),
+    "serve": ("serve", "create", "divisions"),
     "queries": ("status", "standings", "schedule", "stats"),
     "mcp": ("mcp", "mcp-bridge"),
     "app": ("help", "completion"),
@@ -110,6 +111,7 @@ ARGUMENTS: Mapping[str, str] = {
     **dict.fromkeys(("ratings", "traces"), "[LEAGUE]"),
     **dict.fromkeys(("end", "open-registration", "close-registration"), "[LEAGUE]"),
     "create": "LEAGUE_ID",
+    "divisions": "COMPETITION",
     **dict.fromkeys(("start", "manager", "init"), "[LEAGUE_ID]"),
     **dict.fromkeys(("replay", "void", "replay-match", "by-hand", "step"), "MATCH [LEAGUE]"),
     **dict.fromkeys(("disqualify", "reinstate"), "AGENT [LEAGUE]"),
@@ -188,6 +190,10 @@ EXAMPLES: Mapping[str, Sequence[str]] = {
     "create": (
         "league create autumn_cup",
         "league create autumn_cup --players 8 --game tic_tac_toe --format swiss --rounds 5",
+    ),
+    "divisions": (
+        "league divisions cup --sizes 10,10,12 --movers 2",
+        "league divisions cup --without Ada",
     ),
     "end": ('league end autumn_cup --reason "The lesson is over"',),
     "void": ('league void R1M1 --reason "wrong opponent"',),

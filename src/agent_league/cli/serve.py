@@ -37,6 +37,16 @@ Server = Annotated[
     str | None,
     Parameter(help="The address of the server; by default the one that this folder has."),
 ]
+Sizes = Annotated[
+    str | None,
+    Parameter(help="How many players each division has, the highest first: 10,10,12."),
+]
+Seeds = Annotated[
+    Path | None, Parameter(help="A file with a player's name in each line, the best first.")
+]
+Without = Annotated[
+    tuple[str, ...], Parameter(negative=(), help="A player who does not play any more.")
+]
 
 
 def serve(
@@ -150,11 +160,88 @@ def create(
         **vars(course),
         **read_gate(join_code, roster),
     }
-    given = {name: value for name, value in terms.items() if value is not None}
-    created = order_server(server, shared, "create_league", given)
+    created = order_server(server, shared, "create_league", terms)
     if json:
         return print_document(**created)
     return _print_created(created, shared)
+
+
+def divisions(
+    competition: Annotated[str, Parameter(help="The id of the competition.")],
+    /,
+    *,
+    sizes: Sizes = None,
+    movers: Annotated[int | None, flags.between(0, 1000)] = None,
+    seeds: Seeds = None,
+    without: Without = (),
+    server: Server = None,
+    game: flags.Game = None,
+    course: flags.Course = flags.COURSE,
+    seed: flags.Seed = None,
+    class_league: flags.ClassLeague = False,
+    strict: flags.Strict = None,
+    join_code: flags.JoinCode = None,
+    shared: flags.Shared = SHARED,
+    json: flags.Json = False,
+) -> None:
+    """Open the next season of a competition with divisions, on a server that runs.
+
+    The first season needs --sizes. After that, the last of each division change places with the
+    first of the one below; what you do not say is as in the last season.
+
+    Parameters
+    ----------
+    movers
+        How many go down from each division, and as many go up; at first 1.
+    """
+    terms: dict[str, Any] = {
+        "league_id": competition,
+        "sizes": read_sizes(sizes) if sizes else None,
+        "movers": movers,
+        "seeds": read_names(seeds) if seeds else None,
+        "gone": list(without) or None,
+        "game": game,
+        "seed": seed,
+        "class_league": class_league or None,
+        "strict": strict,
+        "join_code": join_code,
+        **vars(course),
+    }
+    opened = order_server(server, shared, "open_season", terms)
+    return print_document(**opened) if json else _print_season(opened, shared)
+
+
+def _print_season(opened: dict[str, Any], shared: Path) -> None:
+    """Print who plays where, and how it goes on."""
+    competition, leagues = opened["competition"], opened["leagues"]
+    for league in leagues:
+        names = ", ".join(map(make_printable, league["invited"])) or "whoever joins"
+        print(f"{league['league_id']}: {names}")
+    url, where = str(leagues[0]["url"]).partition("/leagues/")[0], make_flags(Folder(shared))
+    print_next_steps(
+        {
+            f"league player {url} --league-id {competition} --name NAME": "join one's division",
+            f"league begin {leagues[0]['league_id']}{where}": "begin a division",
+            f"league divisions {competition}{where}": "the next season, when all are over",
+        }
+    )
+
+
+def read_sizes(text: str) -> list[int]:
+    """Return numbers that are written with commas, or raise `UsageError`."""
+    try:
+        return [int(part) for part in text.split(",")]
+    except ValueError:
+        raise UsageError(f"--sizes: {text!r} are no numbers", "as in 10,10,12") from None
+
+
+def read_names(path: Path) -> list[str]:
+    """Return the lines of a file, without empty ones."""
+    try:
+        lines = path.read_text(encoding="utf-8-sig").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"{path} cannot be read: {error}", "one name in each line") from error
+    return [line.strip() for line in lines if line.strip()]
 
 
 def _print_created(created: dict[str, Any], shared: Path) -> None:
@@ -175,7 +262,8 @@ def _print_created(created: dict[str, Any], shared: Path) -> None:
 def order_server(
     server: str | None, shared: Path, tool: str, arguments: dict[str, Any]
 ) -> dict[str, Any]:
-    """Return the answer of a server to an order of its staff."""
+    """Return the answer of a server to an order of its staff; what is None was not said."""
+    given = {name: value for name, value in arguments.items() if value is not None}
     url = complete_endpoint(server) if server else load_address(shared)
     if url is None:
         hint = "league serve starts one; or give its address with --server"
@@ -185,4 +273,4 @@ def order_server(
         hint = "set LEAGUE_SERVER_TOKEN, or go to the folder from which the server was started"
         raise UsageError(f"only its staff may do this, and {shared} has no token", hint)
     place = urlsplit(url).netloc
-    return run(call_tool(url, tool, {**arguments, "auth_token": token}, PATIENCE, place))
+    return run(call_tool(url, tool, {**given, "auth_token": token}, PATIENCE, place))

@@ -1,6 +1,6 @@
 """The leagues that a server runs now, and which of them a call is for."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -50,6 +50,12 @@ class HostedLeague:
         season = self.league.season
         return season.stage is Stage.REGISTRATION and not season.registration_closed
 
+    @property
+    def invited(self) -> Sequence[str]:
+        """Who plays in this division, by name; nobody is named in a league without divisions."""
+        division = self.league.manager.settings.division
+        return division.invited if division else ()
+
     def describe(self) -> dict[str, Json]:
         """Return what everybody may know of the league."""
         season = self.league.season
@@ -97,13 +103,28 @@ class Directory:
     def choose(self, wish: Wish) -> HostedLeague | None:
         """Return the league that is meant: by its id, by a token of it, or because no other can be."""
         if wish.league_id is not None:
-            return self._leagues.get(wish.league_id)
+            return self._leagues.get(wish.league_id) or self._choose_division(wish)
         if wish.token is not None:
             for hosted in self:
                 if hosted.league.manager.knows(wish.token):
                     return hosted
         candidates = [one for one in self if one.is_open] if wish.joins else list(self)
         return candidates[0] if len(candidates) == 1 else None
+
+    def _choose_division(self, wish: Wish) -> HostedLeague | None:
+        """Return the division of a competition in which a player plays, or else has room."""
+        for hosted in self:
+            settings, season = hosted.league.manager.settings, hosted.league.season
+            division, name = settings.division, (wish.display_name or "").strip()
+            if division is None or division.competition != wish.league_id:
+                continue
+            if wish.token is not None and hosted.league.manager.knows(wish.token):
+                return hosted
+            is_full = len(season.roster.present(Role.PLAYER)) >= settings.max_players
+            is_named = name in division.invited
+            if wish.joins and division.admits(name) and (is_named or not is_full):
+                return hosted
+        return None
 
     def require(self, wish: Wish, about: str = "") -> HostedLeague:
         """Return the league that is meant, or raise `ProtocolError`, which says how to name it."""

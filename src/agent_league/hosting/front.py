@@ -10,9 +10,10 @@ import msgspec
 from agent_league.agent import Agent
 from agent_league.guests import forms
 from agent_league.hosting.directory import HostedLeague
+from agent_league.hosting.seasons import load_last_season, plan_leagues
 from agent_league.hosting.server import LeagueServer
-from agent_league.hosting.terms import make_settings, read_terms, refuse
-from agent_league.hosting.tools import CREATE, LIST, with_league_id
+from agent_league.hosting.terms import SeasonTerms, Terms, make_settings, refuse
+from agent_league.hosting.tools import CREATE, LIST, OPEN_SEASON, with_league_id
 from agent_league.hosting.wish import Wish, make_wish, read_message_wish, read_wish
 from agent_league.http.exchange import Answer
 from agent_league.http.site import Headers, Site
@@ -30,7 +31,7 @@ from agent_league.offer import (
     ToolCard,
 )
 from agent_league.peers.endpoint import Handler
-from agent_league.protocol import ErrorCode, Message, ProtocolError, Role, name
+from agent_league.protocol import ErrorCode, Message, ProtocolError, Role, name, read_as
 from agent_league.protocol.message import Result
 from agent_league.protocol.play import ResultReport, TranscriptPart
 from agent_league.protocol.queries import Query
@@ -69,7 +70,7 @@ class FrontDesk(Agent):
         self._server, self._directory, self._files = server, server.directory, files
         self.change_listeners: ChangeListeners = []
         server.on_shown = self._follow
-        self._own_tools = {CREATE.keywords["name"], LIST.keywords["name"]}
+        self._own_tools = {card.keywords["name"] for card in (CREATE, OPEN_SEASON, LIST)}
 
     @property
     def sender(self) -> str:
@@ -106,7 +107,8 @@ class FrontDesk(Agent):
         standings = views.get_standings(Season(LeagueSettings(seed="")))
         made = [make(name=tool, call=None) for tool, make in {**CARDS, **forms.CARDS}.items()]
         passed_on = [with_league_id(card, self._call_tool) for card in (standings, *made)]
-        return [CREATE(call=self._create), LIST(call=self._list), *passed_on]
+        season = OPEN_SEASON(call=self._open_season)
+        return [CREATE(call=self._create), season, LIST(call=self._list), *passed_on]
 
     def _list_resources(self) -> Sequence[Resource]:
         def read(view: str, league_id: str) -> Json | None:
@@ -184,20 +186,45 @@ class FrontDesk(Agent):
         return {"leagues": [one.describe() for one in self._directory]}
 
     async def _create(self, arguments: dict[str, Json], caller: Caller) -> Result:
+        self._check_staff(arguments, caller, "create_league")
+        try:
+            settings = make_settings(self._files, read_as(Terms, arguments))
+            created = await self._server.create(settings)
+        except UsageError as error:
+            raise refuse(error) from error
+        return {**created.hosted.describe(), "organiser_token": created.token}
+
+    async def _open_season(self, arguments: dict[str, Json], caller: Caller) -> Result:
+        """Open the leagues of the next season of a competition; all have an organiser of their own."""
+        self._check_staff(arguments, caller, "open_season")
+        terms, store = read_as(SeasonTerms, arguments), self._server.place.store
+        try:
+            last = await load_last_season(store, terms.league_id)
+            settings = plan_leagues(self._files, terms, last)
+            created = [await self._server.create(one) for one in settings]
+        except UsageError as error:
+            raise refuse(error) from error
+        return {
+            "competition": terms.league_id,
+            "leagues": [
+                {
+                    **one.hosted.describe(),
+                    "invited": [*one.hosted.invited],
+                    "organiser_token": one.token,
+                }
+                for one in created
+            ],
+        }
+
+    def _check_staff(self, arguments: dict[str, Json], caller: Caller, about: str) -> None:
+        """Raise `ProtocolError` unless the staff of this server calls."""
         token = caller.choose_token(arguments)
-        about = "create_league"
         if not isinstance(token, str):
             detail = "auth_token: only the staff of this server may do this, with its token"
             raise ProtocolError(ErrorCode.AUTH_TOKEN_MISSING, detail, about=about)
         if not self._server.holds(token):
             detail = "auth_token: this is not the token of this server"
             raise ProtocolError(ErrorCode.AUTH_TOKEN_INVALID, detail, about=about)
-        try:
-            settings = make_settings(self._files, read_terms(arguments))
-            created = await self._server.create(settings)
-        except UsageError as error:
-            raise refuse(error) from error
-        return {**created.hosted.describe(), "organiser_token": created.token}
 
 
 def make_front_site(desk: FrontDesk, server: LeagueServer) -> Site:

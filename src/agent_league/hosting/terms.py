@@ -6,12 +6,11 @@ from typing import Annotated, Any
 from msgspec import Meta, Struct
 
 from agent_league.files.layout import SAFE_ID, SAFE_ID_RULE, is_safe_id
-from agent_league.protocol import ErrorCode, ProtocolError, read_as
+from agent_league.protocol import ErrorCode, ProtocolError
 from agent_league.running.errors import UsageError
 from agent_league.running.lineup import ConfigFiles
 from agent_league.season.settings import LeagueSettings
 from agent_league.tournament.formats import FORMATS
-from agent_league.vocabulary import Json
 
 MOST_PLAYERS = 100_000
 Id = Annotated[str, Meta(pattern=SAFE_ID, extra={"expected": SAFE_ID_RULE})]
@@ -42,6 +41,24 @@ class Terms(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Who may join, each with the hash of a code of their own."""
 
 
+class SeasonTerms(Terms, frozen=True, kw_only=True, omit_defaults=True):
+    """What the next season of a competition with divisions is to be.
+
+    `league_id` is the id of the competition. What is left out is as in the last season.
+    """
+
+    sizes: (
+        Annotated[list[Annotated[int, Meta(ge=2)]], Meta(min_length=2, max_length=100)] | None
+    ) = None
+    """How many players each division has, the highest first."""
+    movers: Annotated[int, Meta(ge=0, le=1000)] | None = None
+    """How many go down from each division, and as many go up."""
+    seeds: list[str] | None = None
+    """The display names of the players of a first season, the best first."""
+    gone: list[str] | None = None
+    """The display names of those who do not play any more."""
+
+
 def make_settings(files: ConfigFiles, terms: Terms) -> LeagueSettings:
     """Return the settings of a league with these terms, or raise `UsageError`."""
     if terms.format is not None and terms.format not in FORMATS:
@@ -63,11 +80,6 @@ def make_settings(files: ConfigFiles, terms: Terms) -> LeagueSettings:
     return files.make_settings(
         terms.league_id, terms.seed, class_league=terms.class_league, **flags
     )
-
-
-def read_terms(arguments: Mapping[str, Json]) -> Terms:
-    """Return the terms in the arguments of a call, or raise `ProtocolError`."""
-    return read_as(Terms, dict(arguments))
 
 
 def refuse(error: UsageError) -> ProtocolError:

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from agent_league.hosting.terms import Terms
+from agent_league.hosting.terms import SeasonTerms, Terms
 from agent_league.offer import ORGANISER, Caller, Schema, ToolCard
 from agent_league.protocol.message import Result
 from agent_league.vocabulary import Json
@@ -26,9 +26,9 @@ _TOKEN = {
 }
 
 
-def _make_input() -> Schema:
-    (schema,), parts = msgspec.json.schema_components([Terms], ref_template="#/$defs/{name}")
-    terms: dict[str, Any] = parts["Terms"] if "$ref" in schema else schema
+def _make_input(kind: type[Terms]) -> Schema:
+    (schema,), parts = msgspec.json.schema_components([kind], ref_template="#/$defs/{name}")
+    terms: dict[str, Any] = parts[kind.__name__] if "$ref" in schema else schema
     return {
         "type": "object",
         "properties": {**terms["properties"], "auth_token": _TOKEN},
@@ -43,7 +43,18 @@ CREATE = partial(
     description="Open a league of its own: its players, its referees, its organiser. The answer has "
     "the url at which agents join, and the organiser's token of the league, shown only now; then "
     "start_league begins it. Only for the staff of this server, with the server's token.",
-    input_schema=_make_input(),
+    input_schema=_make_input(Terms),
+    audience=frozenset({ORGANISER}),
+)
+OPEN_SEASON = partial(
+    ToolCard,
+    name="open_season",
+    title="Open a season of divisions",
+    description="Open the leagues of the next season of a competition with divisions: the first season, "
+    "for which sizes are needed, or the one after the last, with those who went up and down. league_id "
+    "is the competition; agents join with it, and get the division in which they play. Only for the "
+    "staff of this server, with the server's token.",
+    input_schema=_make_input(SeasonTerms),
     audience=frozenset({ORGANISER}),
 )
 LIST = partial(

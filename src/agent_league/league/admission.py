@@ -148,7 +148,7 @@ def _dialect_of(meta: Meta) -> str:
 def _check_eligibility(application: Application, settings: LeagueSettings) -> Refusal | None:
     """Refuse an agent that cannot take part in this league at all."""
     meta = application.meta
-    if application.league_id not in (None, settings.league_id):
+    if application.league_id not in (None, *settings.names):
         return Refusal(f"This is {settings.league_id}", ErrorCode.INVALID_FIELD_VALUE)
     problem = fields.find_endpoint_problem(meta.contact_endpoint)
     if problem:
@@ -214,7 +214,16 @@ def _check_newcomer(application: Application, season: Season) -> Refusal | None:
     names = {make_skeleton(peer.display_name) for peer in peers} if unique else set()
     if make_skeleton(meta.display_name) in names:
         return Refusal("Duplicate display name", ErrorCode.NOT_ALLOWED)
-    if role is Role.PLAYER and is_reserved(meta.display_name):
+    return _check_name(meta.display_name, settings) if role is Role.PLAYER else None
+
+
+def _check_name(display_name: str, settings: LeagueSettings) -> Refusal | None:
+    """Refuse a player whose name is the league's own, or belongs to another division."""
+    division = settings.division
+    if division and not division.admits(display_name.strip()):
+        reason = f"Another division: this is number {division.number} of {division.competition}"
+        return Refusal(f"{reason}, which names who plays in it", ErrorCode.NOT_ALLOWED)
+    if is_reserved(display_name):
         return Refusal("Reserved display name", ErrorCode.NOT_ALLOWED)
     return None
 

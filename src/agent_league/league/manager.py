@@ -325,7 +325,7 @@ class LeagueManager(Agent):
         return QueryAnswer(**self.envelope(query.conversation_id), query_type=kind, **fields)
 
     def _check_league(self, league_id: str) -> None:
-        if league_id not in {self.settings.league_id, UNSTATED}:
+        if league_id not in {*self.settings.names, UNSTATED}:
             detail = f"league_id: this is {self.settings.league_id}, not {league_id!r:.60}"
             raise ProtocolError(ErrorCode.INVALID_FIELD_VALUE, detail, field="league_id")
 

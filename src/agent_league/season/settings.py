@@ -70,6 +70,34 @@ class GuestRules:
 
 
 @dataclass(frozen=True)
+class Division:
+    """The place of a league in a competition of several divisions, for one season of it."""
+
+    competition: str
+    season: int = 1
+    number: int = 1
+    """1 is the highest."""
+    sizes: tuple[int, ...] = ()
+    """How many players each division has, the highest first; the last takes all who are left."""
+    movers: int = 1
+    """How many go down after the season, and as many from the division below go up."""
+    invited: tuple[str, ...] = ()
+    """The display names of those who play here; empty in a first season without a list."""
+    elsewhere: tuple[str, ...] = ()
+    """The display names of those who play in the other divisions."""
+
+    @property
+    def is_last(self) -> bool:
+        return self.number >= len(self.sizes)
+
+    def admits(self, display_name: str) -> bool:
+        """Whether a player of this name plays here; newcomers play in the last division."""
+        if not self.invited and not self.elsewhere:
+            return True
+        return display_name in self.invited or (self.is_last and display_name not in self.elsewhere)
+
+
+@dataclass(frozen=True)
 class LeagueSettings:
     """The settings of one league, from the first registration to the last match."""
 
@@ -120,6 +148,8 @@ class LeagueSettings:
     farewell: float = 5.0
     """Seconds that slow agents have to receive the last notices."""
     guests: GuestRules = field(default_factory=GuestRules)
+    division: Division | None = None
+    """None: the league is a competition of its own."""
 
     @classmethod
     def read(cls, text: str) -> Self:
@@ -128,6 +158,11 @@ class LeagueSettings:
             return msgspec.json.decode(text, type=cls)
         except msgspec.DecodeError as error:
             raise StoreError(f"the store is damaged: the settings of a league: {error}") from error
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The ids that mean this league: its own, and that of the competition it is a division of."""
+        return (self.league_id, *([self.division.competition] if self.division else ()))
 
     @property
     def games(self) -> tuple[str, ...]:
