@@ -7,10 +7,11 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
+from agent_league.cli.lab_report import count_fallbacks, draw_crosstable
 from agent_league.extras import MissingExtraError, import_extra
 from agent_league.game import GAMES
 from agent_league.lab.comparison import ComparisonPlan, compare
-from agent_league.lab.crosstable import estimate_points, make_rows
+from agent_league.lab.crosstable import Duel, Row, estimate_points, find_uncertain, make_rows
 from agent_league.lab.endpoints import play_anywhere
 from agent_league.lab.matches import Contestant, LabMatch, Table
 from agent_league.lab.plot import draw_convergence
@@ -239,3 +240,36 @@ def test_the_answer_is_also_the_exit_code() -> None:
     no = league("compare", "random", "minimax", "--game", "tic_tac_toe")
     assert no.returncode == 1
     assert "No: minimax is better than random." in no.stdout
+
+
+def make_row(name: str, *endings: int) -> Row:
+    return Row(name, [Duel("other", bytes(endings), 0.0, 1, None)])
+
+
+def test_a_lead_that_may_be_chance_is_told() -> None:
+    rows = [
+        make_row("one", *[WIN] * 90, *[LOSS] * 10),
+        make_row("two", *[WIN] * 88, *[LOSS] * 12),
+        make_row("three", *[WIN] * 20, *[LOSS] * 80),
+    ]
+    assert find_uncertain(rows) == [0]
+
+
+@pytest.mark.parametrize("width", [60, 80, 120])
+def test_the_crosstable_of_twelve_fits_the_screen(width: int) -> None:
+    names = [name for name in STRATEGIES if suits(STRATEGIES[name], "prisoners_dilemma")][:12]
+    rows = make_rows(names, run_lab(LabPlan("prisoners_dilemma", names, 2, "1"), cores=1))
+    lines = [str(line) for line in draw_crosstable(rows, width)]
+    assert max(map(len, lines)) <= width
+    assert sum(line.count("-") for line in lines) == len(names)  # nobody meets itself
+
+
+def test_moves_that_were_replaced_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def say_nothing(situation: Situation) -> object:
+        raise EndpointError("it says nothing")
+
+    brains = {"silent": Brain(say_nothing, "silent"), "random": load_brain("random")}
+    monkeypatch.setattr("agent_league.lab.series.load_brain", brains.__getitem__)
+    met = play_meeting(Meeting("even_odd", "silent", "random", 7, "seed"))
+    assert met.fallbacks == (7, 0)
+    assert count_fallbacks([met, met]) == {"silent": 14}

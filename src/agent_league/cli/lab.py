@@ -3,21 +3,22 @@
 import secrets
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from cyclopts import Parameter
 from cyclopts.validators import Number
 from rich.text import Text
 
 from agent_league.cli import league_options as flags
-from agent_league.cli.console import ProgressDisplay, make_table, print_document, show
+from agent_league.cli.console import ProgressDisplay, print_document, show
 from agent_league.cli.exit_codes import Exit
+from agent_league.cli.lab_report import print_lab, print_lab_json, round_rate
 from agent_league.cli.which_league import complete_endpoint
 from agent_league.lab.comparison import ComparisonPlan
 from agent_league.lab.comparison import compare as run_comparison
-from agent_league.lab.crosstable import Row, make_rows
+from agent_league.lab.crosstable import make_rows
 from agent_league.lab.endpoints import play_anywhere
 from agent_league.lab.parquet import write_parquet
 from agent_league.lab.plot import draw_convergence
@@ -26,7 +27,6 @@ from agent_league.lab.sprt import Answer, SequentialTest
 from agent_league.lab.tournament import LabPlan, run_lab
 from agent_league.player import load_brain
 from agent_league.practice.course import is_address
-from agent_league.practice.criteria import Rate
 from agent_league.running.errors import UsageError
 from agent_league.running.lineup import check_game, read_options
 from agent_league.strategy import STRATEGIES, suits
@@ -84,7 +84,7 @@ def lab(
         plot.write_text(draw_convergence(title, lines), encoding="utf-8")
     if parquet is not None:
         write_parquet(parquet, results)
-    (_print_lab_json if json else _print_lab)(plan, rows, results, seconds)
+    (print_lab_json if json else print_lab)(plan, rows, results, seconds)
 
 
 def compare(
@@ -168,88 +168,6 @@ def _play(plan: LabPlan, cores: int | None) -> list[Met]:
         screen.close()
 
 
-def _print_lab(plan: LabPlan, rows: Sequence[Row], results: Sequence[Met], seconds: float) -> None:
-    scored = any(met.scores != (0.0, 0.0) for met in results)
-    heads = ("points a match, 95 %", "ceiling", "wins", *(("score a turn",) if scored else ()))
-    lines = [[n, row.strategy, *_sum_up(row)] for n, row in enumerate(rows, 1)]
-    lines = lines if scored else [line[:-1] for line in lines]
-    show(make_table(("#", "strategy", *heads), lines, ("#", *heads)))
-    show("", *_draw_crosstable(rows), soft_wrap=True)
-    speed = sum(len(met.endings) for met in results) / max(seconds, 0.001)
-    turns = sum(met.turns for met in results) / max(seconds, 0.001)
-    how = f"{plan.matches} matches a pair, seed {plan.seed}, {seconds:.1f} s"
-    show(
-        f"\n{plan.game_type}: {how}, {speed:.0f} matches and {turns:.0f} turns a second",
-        soft_wrap=True,
-    )
-    show(f"A win is 3 points, a draw 1. {_explain_ceiling(rows)}", soft_wrap=True)
-
-
-def _draw_crosstable(rows: Sequence[Row]) -> list[Text]:
-    """Return the points of each against each, in lines that a narrow screen breaks."""
-    places = {row.strategy: number for number, row in enumerate(rows)}
-    head = "".join(f"{number:>6}" for number in range(1, len(rows) + 1))
-    lines = [
-        f"{number:>4}{''.join(f'{cell:>6}' for cell in _list_cells(row, places))}"
-        for number, row in enumerate(rows, 1)
-    ]
-    return [Text(f"    {head}", style="bold"), *map(Text, lines)]
-
-
-def _explain_ceiling(rows: Sequence[Row]) -> str:
-    if not any(row.ceiling for row in rows):
-        return "No ceiling is known for this game."
-    return "The ceiling is the most that any strategy can expect against the same opponents."
-
-
-def _list_cells(row: Row, places: Mapping[str, int]) -> list[str]:
-    """Return the points against each, in the order of the table."""
-    cells = ["-"] * len(places)
-    for duel in row.duels:
-        cells[places[duel.opponent]] = f"{duel.points.value:.2f}"
-    return cells
-
-
-def _sum_up(row: Row) -> list[str]:
-    points, best = row.points, row.ceiling
-    return [
-        f"{points.value:.3f} ({points.low:.3f} to {points.high:.3f})",
-        f"{best.points:.3f}" if best else "-",
-        f"{row.win_rate.value:.1%}",
-        f"{row.score:.3f}",
-    ]
-
-
-def _print_lab_json(
-    plan: LabPlan, rows: Sequence[Row], results: Sequence[Met], seconds: float
-) -> None:
-    print_document(
-        game_type=plan.game_type,
-        options=dict(plan.options),
-        seed=plan.seed,
-        matches_a_pair=plan.matches,
-        seconds=round(seconds, 3),
-        turns=sum(met.turns for met in results),
-        strategies=[_describe_row(row) for row in rows],
-    )
-
-
-def _describe_row(row: Row) -> dict[str, Any]:
-    return {
-        "strategy": row.strategy,
-        "played": row.played,
-        "points_per_match": _round(row.points),
-        "win_rate": _round(row.win_rate),
-        "score_per_turn": round(row.score, 4),
-        "ceiling": row.ceiling._asdict() if row.ceiling else None,
-        "against": {duel.opponent: _round(duel.points) for duel in row.duels},
-    }
-
-
-def _round(measured: Rate) -> dict[str, float]:
-    return {name: round(value, 4) for name, value in measured._asdict().items()}
-
-
 def _show_test(screen: ProgressDisplay, test: SequentialTest) -> None:
     if screen.is_live or test.count % 1000 == 0:
         screen.show(f"{test.count} matches, {test.mean:+.3f} points a match")
@@ -265,7 +183,7 @@ def _print_comparison(plan: ComparisonPlan, test: SequentialTest, *, json: bool)
             seed=plan.seed,
             matches=test.count,
             answer=test.answer.name.lower(),
-            difference=_round(found),
+            difference=round_rate(found),
             margin=plan.margin,
         )
     names: Mapping[Answer, Callable[[], str]] = {

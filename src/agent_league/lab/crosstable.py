@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from math import sqrt
 
 from agent_league.lab.series import DRAW, LOSS, WIN, Met
@@ -85,6 +85,20 @@ def estimate_points(endings: bytes) -> Rate:
     square = sum(endings.count(one) * POINTS[one] ** 2 for one in POINTS) / count
     reach = CONFIDENCE * sqrt(max(0.0, square - mean * mean) / count)
     return Rate(mean, max(0.0, mean - reach), min(3.0, mean + reach))
+
+
+def find_uncertain(rows: Sequence[Row]) -> list[int]:
+    """Return the places, from 0, whose lead over the next may be chance: in 1 of 20 cases or more."""
+    return [
+        place
+        for place, (one, other) in enumerate(pairwise(rows))
+        if one.points.value - other.points.value
+        < sqrt(_get_reach(one.points) ** 2 + _get_reach(other.points) ** 2)
+    ]
+
+
+def _get_reach(points: Rate) -> float:
+    return (points.high - points.low) / 2
 
 
 def make_rows(strategies: Iterable[str], results: Sequence[Met]) -> list[Row]:

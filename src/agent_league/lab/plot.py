@@ -1,11 +1,14 @@
 """The convergence of a lab as an SVG: points a match after so many matches, a line for each strategy."""
 
 from collections.abc import Mapping, Sequence
+from math import ceil, floor
 from xml.sax.saxutils import escape
 
 WIDTH, HEIGHT, MARGIN, LEGEND = 760, 420, 50, 200
 STEPS = 200
 """How many points a line has at most."""
+STEP_SIZES, MOST_STEPS = (0.05, 0.1, 0.25, 0.5, 1.0, 10.0), 6
+"""How far apart the lines of the scale may be, and how many of these distances it has."""
 COLOURS = ("#1f77b4", "#d62728", "#2ca02c", "#9467bd", "#ff7f0e", "#17becf", "#8c564b", "#7f7f7f")
 DASHES = ("", "6 3", "2 3")
 
@@ -15,8 +18,8 @@ def draw_convergence(title: str, lines: Mapping[str, Sequence[float]]) -> str:
     matches = max((len(line) for line in lines.values()), default=1)
     settled = [value for line in lines.values() for value in line[len(line) // 20 :]]
     low, high = min(settled, default=0.0), max(settled, default=1.0)
-    room = max(high - low, 0.1) * 0.1
-    low, high = low - room, high + room
+    step = next(one for one in STEP_SIZES if (high - low) / one <= MOST_STEPS)
+    low, high = floor(low / step) * step, ceil(high / step + 0.001) * step
     drawn = [
         _draw_line(number, name, _thin_out(line, matches, low, high))
         for number, (name, line) in enumerate(lines.items())
@@ -26,7 +29,7 @@ def draw_convergence(title: str, lines: Mapping[str, Sequence[float]]) -> str:
         f'viewBox="0 0 {WIDTH + LEGEND} {HEIGHT}" font-family="sans-serif" font-size="12">'
         f'<title>{escape(title)}</title><rect width="100%" height="100%" fill="white"/>'
         f'<text x="{MARGIN}" y="20" font-size="14">{escape(title)}</text>'
-        f"{_draw_axes(matches, low, high)}{''.join(drawn)}</svg>"
+        f"{_draw_axes(matches, low, high, step)}{''.join(drawn)}</svg>"
     )
 
 
@@ -53,9 +56,9 @@ def _place_value(value: float, low: float, high: float) -> float:
     return round(HEIGHT - MARGIN - (HEIGHT - 2 * MARGIN) * (value - low) / (high - low), 1)
 
 
-def _draw_axes(matches: int, low: float, high: float) -> str:
+def _draw_axes(matches: int, low: float, high: float, step: float) -> str:
     bottom, right = HEIGHT - MARGIN, WIDTH - MARGIN
-    values = [low + (high - low) * part / 4 for part in range(5)]
+    values = [low + step * number for number in range(round((high - low) / step) + 1)]
     marks = [
         f'<text x="{MARGIN - 6}" y="{_place_value(value, low, high) + 4}" text-anchor="end">'
         f'{value:.2f}</text><line x1="{MARGIN}" x2="{right}" y1="{_place_value(value, low, high)}" '

@@ -40,21 +40,27 @@ class Met:
     scores: tuple[float, float]
     """What each collected in all matches, in games that count something."""
     turns: int
+    fallbacks: tuple[int, int] = (0, 0)
+    """How many moves of each were replaced by random ones, because there was no legal one."""
 
 
 def play_meeting(meeting: Meeting) -> Met:
     """Play all matches; the strategies change seats after each."""
     endings, one, other, turns = bytearray(), 0.0, 0.0, 0
-    for number, match in _play_all(meeting):
+    fallbacks = [0, 0]
+    for number, match in _play_all(meeting, fallbacks):
         seat = number % 2
         endings.append(_judge(match, seat))
         scores = match.outcome.scores or (0.0, 0.0)
         one, other, turns = one + scores[seat], other + scores[1 - seat], turns + match.turns
-    return Met(meeting, bytes(endings), (one, other), turns)
+    return Met(meeting, bytes(endings), (one, other), turns, (fallbacks[0], fallbacks[1]))
 
 
-def _play_all(meeting: Meeting) -> Iterator[tuple[int, LabMatch]]:
-    """Yield each match with its number; the seat of the first strategy is the number modulo 2."""
+def _play_all(meeting: Meeting, fallbacks: list[int]) -> Iterator[tuple[int, LabMatch]]:
+    """Yield each match with its number; the seat of the first strategy is the number modulo 2.
+
+    *fallbacks* counts the moves of each strategy that had to be replaced.
+    """
     table = Table(meeting.game_type, GAMES[meeting.game_type], meeting.options)
     players = _make_contestants(meeting, meeting.begin)
     forget = all(is_forgetful(player.brain.strategy) for player in players)
@@ -67,7 +73,10 @@ def _play_all(meeting: Meeting) -> Iterator[tuple[int, LabMatch]]:
         match = repeats.get(seat)
         if match is None:
             rng = make_rng(f"{meeting.seed}|{number}")
+            before = [player.fallbacks for player in players]
             match = _play_one(table, players, seat, rng, repeats)
+            for place, player in enumerate(players):
+                fallbacks[place] += player.fallbacks - before[place]
         yield number, match
 
 

@@ -85,4 +85,5 @@ def _join(parts: Sequence[Met]) -> Met:
         b"".join(part.endings for part in parts),
         (sum(part.scores[0] for part in parts), sum(part.scores[1] for part in parts)),
         sum(part.turns for part in parts),
+        (sum(part.fallbacks[0] for part in parts), sum(part.fallbacks[1] for part in parts)),
     )
