@@ -37,7 +37,6 @@ def work_in_pool(address: str, seats: int, shared: Path, log_level: Level) -> No
     print(f"Refereeing for the leagues of {place}, {seats} matches at once.", file=sys.stderr)
     with interrupt_when_unread():
         run(main())
-    agent_log.close()
 
 
 async def _say_when_stopped(stop: asyncio.Event) -> None:

@@ -163,10 +163,6 @@ class LeagueRun:
                         stack.callback(observer.on_close)
                         manager.events.listen(observer.on_event)
                     folder.save_address(manager.settings.league_id, self.url)
-                    if store is not None:
-                        await store.announce(manager.settings.league_id, self.url)
-                        if queue := store.open_queue():
-                            manager.use_pool(queue, f"{self.url.removesuffix('/mcp')}/pool")
                     await serve_until(
                         manager,
                         self._sock,

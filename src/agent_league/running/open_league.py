@@ -61,7 +61,12 @@ class OpenLeague:
         """Open the league, or resume it; return the organiser's token of a new one."""
         await self.manager.open(store)
         await self.live_site.open(store)
-        return await folder.appoint_organiser(self.manager)
+        token = await folder.appoint_organiser(self.manager)
+        if store is not None:
+            await store.announce(self.league_id, self.url)
+            if queue := store.open_queue():
+                self.manager.use_pool(queue, f"{self.url.removesuffix('/mcp')}/pool")
+        return token
 
     async def run(self) -> None:
         """Play the season to its end, and show it to everybody who looks at the pages."""

@@ -14,6 +14,7 @@ from agent_league.protocol import LeagueError, tokens
 from agent_league.protocol.play import StartMatch
 from agent_league.protocol.registration import RefereeMeta
 from agent_league.referee.pooled import PooledReferee
+from agent_league.running.members import flush_regularly
 from agent_league.running.serve import open_client
 from agent_league.running.specs import VERSION
 from agent_league.store import StoreError
@@ -112,8 +113,9 @@ async def run_pool_worker(
 ) -> None:
     """Run a worker for the leagues of the store at *address* until *stop* is set."""
     queue = PostgresQueue(address, "the queue of the referee pool")
-    async with open_client() as wire:
+    own_log = agent_log or AgentLog()
+    async with open_client() as wire, flush_regularly([own_log]):
         try:
-            await PoolWorker(queue, wire, seats, agent_log).run(stop)
+            await PoolWorker(queue, wire, seats, own_log).run(stop)
         finally:
             await queue.close()

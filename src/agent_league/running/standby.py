@@ -10,6 +10,7 @@ from agent_league.running.folder import Folder
 from agent_league.running.specs import LeagueSpec
 from agent_league.season.settings import LeagueSettings
 from agent_league.store import NotLeadingError
+from agent_league.store.queue import prepare_queue
 from agent_league.store.store import Store
 
 SAID_AFTER_S = 1.0
@@ -26,6 +27,7 @@ def lead_in_turn(
     if "://" not in (folder.address or "") or str(folder.address).startswith("sqlite"):
         problem = "managers that stand by share a store in PostgreSQL"
         raise UsageError(problem, "give --store postgresql://user@host/database")
+    prepare_queue()
     while True:
         opened = run(_wait_for_turn(spec, folder, say))
         if opened is None:

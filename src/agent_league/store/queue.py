@@ -2,11 +2,13 @@
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from collections.abc import Set as AbstractSet
+from contextlib import suppress
 from typing import Protocol, TypeAlias
 
 import msgspec
 from msgspec import Struct
 
+from agent_league.extras import MissingExtraError, import_extra
 from agent_league.protocol import tokens
 from agent_league.protocol.play import StartMatch
 
@@ -59,6 +61,12 @@ class MatchQueue(Protocol):
     async def submit(self, jobs: Sequence[PoolJob]) -> None:
         """Put *jobs* into the queue, if this program still leads their league."""
         ...
+
+
+def prepare_queue() -> None:
+    """Import now what a queue needs, if it is installed, so that a new leader need not wait."""
+    with suppress(MissingExtraError):
+        import_extra("pgqueuer", "postgres")
 
 
 def cut_into_jobs(
