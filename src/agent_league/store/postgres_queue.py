@@ -193,12 +193,14 @@ class PostgresQueue:
         stopping = asyncio.ensure_future(stop.wait())
         stopping.add_done_callback(lambda _: queuer.shutdown.set())
         try:
+            # Its check of notifications begins before it listens, and fails on a busy machine; so
+            # a lost notification is made up for by looking every second.
             await queuer.run(
                 batch_size=max(1, seats // 2),
                 max_concurrent_tasks=max(2, seats),
-                dequeue_timeout=timedelta(seconds=2),
+                dequeue_timeout=timedelta(seconds=1),
                 heartbeat_timeout=timedelta(seconds=JOB_LEASE_S),
-                shutdown_on_listener_failure=True,
+                shutdown_on_listener_failure=False,
             )
         except _import_pgqueuer("pgqueuer.domain.errors").PgqException as error:
             raise StoreError(f"{self._name}: {error!r}") from error
