@@ -126,6 +126,7 @@ def test_a_deposed_leader_puts_nothing_in(cluster: Cluster, postgres: str) -> No
 
 def test_only_living_workers_have_seats(postgres: str, monkeypatch: pytest.MonkeyPatch) -> None:
     async def scenario() -> None:
+        monkeypatch.setattr("agent_league.store.postgres_queue.COUNT_S", 0.0)
         async with leading(postgres) as (_, queue), joined(postgres) as worker:
             assert await queue.count_seats() == 0
             await worker.sign_on("one", 10)

@@ -89,8 +89,10 @@ class PoolWorker:
 
     async def _find_referee(self, job: PoolJob) -> PooledReferee:
         key = job.league_id, job.referee_id
-        if job.league_id not in self._leaders:
+        while job.league_id not in self._leaders:  # perhaps one manager takes over from another
             self._follow(await self._queue.find_leaders())
+            if job.league_id not in self._leaders:
+                await asyncio.sleep(SIGN_ON_S)
         if key not in self._referees:
             meta = RefereeMeta(
                 display_name="Referee pool",
@@ -99,7 +101,7 @@ class PoolWorker:
                 contact_endpoint="",
                 max_concurrent_matches=self._seats,
             )
-            url = self._leaders.get(job.league_id, "")
+            url = self._leaders[job.league_id]
             referee = PooledReferee(job.referee_id, self._wire, url, meta=meta)
             referee.league_id = job.league_id
             referee.set_log(self._log)

@@ -22,7 +22,7 @@ WORKER_LEASE_S = 5.0
 """Seconds after which a worker that was not heard of does not count."""
 JOB_LEASE_S = 10.0
 """Seconds after which the matches of a worker that was not heard of go to another."""
-SIGN_ON_S = 1.0
+SIGN_ON_S, COUNT_S = 1.0, 0.5
 RESTART_S = 1.0
 
 _MAKE_TABLES = f"""
@@ -72,6 +72,7 @@ class PostgresQueue:
         self._address, self._name, self._find_term = address, name, find_term
         self._pool: asyncpg.Pool[asyncpg.Record] | None = None
         self._is_installed = False
+        self._counted_at, self._seats = float("-inf"), 0
 
     async def close(self) -> None:
         pool, self._pool = self._pool, None
@@ -116,6 +117,12 @@ class PostgresQueue:
             raise StoreError(describe_error(self._name, error)) from error
 
     async def count_seats(self) -> int:
+        now = asyncio.get_running_loop().time()
+        if now >= self._counted_at + COUNT_S:  # all leagues of this process ask for the same
+            self._counted_at, self._seats = now, await self._fetch_seats()
+        return self._seats
+
+    async def _fetch_seats(self) -> int:
         ((is_there,),) = await self._fetch(_IS_THERE)
         if not is_there:
             return 0
