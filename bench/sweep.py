@@ -32,8 +32,8 @@ from store.cluster import Cluster, hindrance
 ENOUGH = 1000
 """Matches after which a league of a sweep may stop."""
 PLAYERS = (10, 30, 100, 300)
-AT_ONCE = (1, 10, 100, 500)
-"""A round has a match for every two players, and more than 1,000 players are not foreseen."""
+AT_ONCE = (1, 10, 100, 1000)
+"""A round has a match for every two players, so 1,000 matches at once take 2,000 players."""
 Rows = list[dict[str, Any]]
 
 

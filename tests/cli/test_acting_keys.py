@@ -92,6 +92,7 @@ OTHERWISE: dict[str, Any] = {
     "scoring.tiebreakers": ["draws"],
     "scheduling.format": "knockout",
     "rounds": 7,
+    "overlap_rounds": 7,
     "scheduling.matches_per_round": 7,
     "participants.min_players": 7,
     "participants.max_players": 7,

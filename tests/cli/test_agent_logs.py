@@ -72,8 +72,10 @@ def test_every_message_is_there_for_whoever_debugs_and_no_token_in_any(logs: Pat
 
 def test_the_orchestrator_logs_who_was_started_and_how_it_went(logs: Path) -> None:
     notices = events(logs / "system/orchestrator.log.jsonl")
-    assert notices[:6] == ["LEAGUE_OPENED"] + ["AGENT_STARTED"] * 5
-    assert notices.count("AGENT_ENDED") == 5
+    started = notices.count("AGENT_STARTED")
+    assert started >= 2  # a process for the referees, and at least one for the players
+    assert notices[: 1 + started] == ["LEAGUE_OPENED"] + ["AGENT_STARTED"] * started
+    assert notices.count("AGENT_ENDED") == started
     course = [kind for kind in notices if kind.startswith("LEAGUE_")]
     assert course == ["LEAGUE_OPENED", "LEAGUE_BEGUN", "LEAGUE_ENDED", "LEAGUE_DRAINED"]
 

@@ -400,7 +400,6 @@ def test_a_players_token_is_of_no_use_to_a_referee() -> None:
         ("P3", "P02"),
         ("P03x", "P02"),
         ("Agent Alpha", "P02"),
-        ("", "P02"),
         # Ids are P01 to P99 and then P100: the rest are other spellings of them.
         ("P00", "P02"),
         ("P003", "P02"),

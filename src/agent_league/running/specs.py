@@ -21,12 +21,7 @@ from agent_league.player import Player, Relay, RemoteSession, load_brain
 from agent_league.protocol import Patience, Role
 from agent_league.protocol.fields import VERSION as LEAGUE_VERSION
 from agent_league.protocol.play import Retry
-from agent_league.protocol.registration import (
-    NoticeForm,
-    PlayerMeta,
-    RefereeMeta,
-    TableWish,
-)
+from agent_league.protocol.registration import PlayerMeta, RefereeMeta, TableWish
 from agent_league.referee import Referee
 from agent_league.running.serve import LOOPBACK
 from agent_league.season.settings import LeagueSettings
@@ -125,10 +120,10 @@ class AgentSpec:
             meta = RefereeMeta(**about, max_concurrent_matches=self.capacity)
             options |= {"meta": meta, "addresses": self.addresses}
             return Referee(self.agent_id, wire, link.url, **options)
-        # Third-party leagues may refuse a field that they do not know.
-        notices: NoticeForm | None = "compact" if link.is_ours else None
-        about |= {"protocol_version": PROTOCOL_VERSION, "notices": notices}
-        player_meta = PlayerMeta(**about, standings_updates=self.standings)
+        about |= {"protocol_version": PROTOCOL_VERSION, "standings_updates": self.standings}
+        if link.is_ours:  # third-party leagues may refuse a field that they do not know
+            about |= {"notices": "compact", "standings_updates": self.standings or "neighbours"}
+        player_meta = PlayerMeta(**about)
         options |= {"meta": player_meta, "dialect": link.dialect}
         transport = self._make_transport(wire)
         if transport is not None:
