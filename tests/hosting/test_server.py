@@ -14,7 +14,7 @@ from agent_league.running.errors import UsageError
 from agent_league.running.folder import Folder
 from agent_league.season.season import Season, Stage
 from agent_league.serving.league_sites import make_league_url
-from agent_league.verification.stored import audit_store
+from agent_league.verification.stored import audit_store, check_files
 from hosting.server_box import STAFF, URL, ServerBox, open_server
 
 
@@ -238,6 +238,9 @@ def _rows(data: object) -> list[dict[str, object]]:
 def _verify(folder: Path, league_id: str) -> None:
     async def verify() -> None:
         async with Folder(folder).read_store() as store:
-            await audit_store(store, league_id)
+            audit = await audit_store(store, league_id)
+            events = [one.event async for page in store.events(league_id) for one in page]
+        assert audit.is_over
+        assert check_files(events, audit.season.settings, folder) >= 1
 
     asyncio.run(verify())

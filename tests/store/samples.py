@@ -9,6 +9,7 @@ from agent_league.store.events import (
     AgentReinstated,
     AgentSuspended,
     AnnouncementMade,
+    EndOrdered,
     Event,
     FarewellSaid,
     LeagueContinued,
@@ -139,6 +140,7 @@ SEASON: Sequence[Event] = (
     TokenReplaced(at=_at(45), agent_id="P04", token_hash="4" * 64, expires="2025-01-17T10:00:00Z"),
     MatchAdded(at=_at(46), match_id="R1M3", round_id=1, first="P03", second="P04", replaces="R1M2"),
     AnnouncementMade(at=_at(47), text="Lunch until one"),
+    EndOrdered(at=_at(48), why="The lesson is over"),
 )
 
 

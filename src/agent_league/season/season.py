@@ -245,7 +245,7 @@ class Season:
 
     def standings(self) -> list[StandingRow]:
         """Return the table as it is published, best first; before the start nobody has points."""
-        if self.stage is Stage.REGISTRATION:
+        if not self.players:
             players = [PlayerId(entry.agent_id) for entry in self.roster.present(Role.PLAYER)]
             levels = Table(players, self.settings.scoring).levels()
         else:
