@@ -36,7 +36,7 @@ MOVED := $(shell [ "$$(cat $(READY) 2>/dev/null)" = "$$(pwd -P)" ] || echo moved
 COMPILE := $(UV) pip compile --quiet --universal --generate-hashes \
 	--no-emit-index-url --no-header --no-annotate $(UPGRADE)
 
-.PHONY: help setup setup-dev play test test-processes coverage agents bars browser attack chaos distributed conformance deployment strangers strangers-mcp check fmt fmt-check lint type layers \
+.PHONY: help setup setup-dev play test test-processes coverage agents bars browser attack chaos distributed conformance deployment strangers strangers-mcp strategy-table check fmt fmt-check lint type layers \
 	golden docs docs-check bench bench-sweep bench-calls bench-gate bench-record bench-page wheel bundle lock clean moved
 
 help:  ## show this list
@@ -90,6 +90,9 @@ strangers-mcp: $(READY_DEV)  ## play with agents made with other MCP libraries a
 
 bars: $(READY_BARS)  ## hold the lab to Axelrod's library, and play the games of OpenSpiel (both fetched once)
 	@$(PY) -m pytest -q -W ignore tests/bars $(ARGS)
+
+strategy-table: $(READY)  ## measure every strategy in every game, and write the table of docs/writing-a-strategy.md
+	@$(PY) scripts/strategy_table.py
 
 check: fmt-check lint type layers test docs-check  ## everything that must hold before a commit
 

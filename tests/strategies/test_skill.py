@@ -1,6 +1,7 @@
 """The strategies that are made for a game play it well."""
 
 from collections.abc import Mapping
+from itertools import permutations, product
 from math import sqrt
 from random import Random
 from typing import Any
@@ -9,10 +10,11 @@ import pytest
 
 from agent_league.chance import make_rng
 from agent_league.game import GAMES
+from agent_league.games.kuhn_poker import CARDS, MOVES, Hand
 from agent_league.lab.matches import Contestant, Table
 from agent_league.lab.series import DRAW, LOSS, WIN, Meeting, play_meeting
 from agent_league.player import Brain, load_brain
-from agent_league.strategies.cfr import train
+from agent_league.strategies.cfr import Chances, train
 from agent_league.strategies.minimax import find_best
 from agent_league.strategies.q_learning import QLearner
 from agent_league.strategy import STRATEGIES, Learner, Situation, instantiate, suits
@@ -98,6 +100,37 @@ def test_cfr_finds_an_equilibrium_of_kuhn_poker() -> None:
     assert bets["Q", ("bet",)] == pytest.approx(1 / 3, abs=close)
     assert bets["K", ("bet",)] == pytest.approx(1, abs=close)
     assert bets["J", ("bet",)] == pytest.approx(0, abs=close)
+
+
+def expect(hand: Hand, chances: Chances) -> float:
+    """Return what a hand is worth to the first seat if both play by *chances*."""
+    gains = hand.count_gains()
+    if gains is not None:
+        return gains[0]
+    likely = chances[hand.cards[hand.turn], hand.moves]
+    return sum(
+        chance * expect(hand._replace(moves=(*hand.moves, move)), chances)
+        for move, chance in zip(MOVES, likely, strict=True)
+    )
+
+
+def answer_best(seat: Seat, chances: Chances) -> float:
+    """Return what *seat* wins a hand by its best pure strategy against *chances*."""
+    own = [known for known in chances if len(known[1]) % 2 == seat]
+    best = -2.0
+    for choices in product(((1.0, 0.0), (0.0, 1.0)), repeat=len(own)):
+        mixed = {**chances, **dict(zip(own, choices, strict=True))}
+        worth = sum(expect(Hand(0, deal), mixed) for deal in permutations(CARDS, 2)) / 6
+        best = max(best, worth if seat == 0 else -worth)
+    return best
+
+
+def test_cfr_has_the_value_of_kuhn_poker_and_nobody_can_exploit_it() -> None:
+    deals = list(permutations(CARDS, 2))
+    value = sum(expect(Hand(0, deal), train()) for deal in deals) / len(deals)
+    assert value == pytest.approx(-1 / 18, abs=0.002)
+    assert answer_best(0, train()) < -1 / 18 + 0.01
+    assert answer_best(1, train()) < 1 / 18 + 0.01
 
 
 def test_cfr_wins_chips_from_a_random_player() -> None:

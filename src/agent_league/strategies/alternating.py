@@ -1,6 +1,7 @@
 """The legal moves in turn: in Even/Odd, the opposite of my own last move.
 
-Its moves are all equally frequent, so counting them tells nothing; their order tells all.
+Nobody's invention: a habit that beginners have. Its moves are all equally frequent, so counting
+them tells nothing; their order tells all, and `markov` and `q_learning` find it.
 """
 
 from agent_league.strategy import Situation

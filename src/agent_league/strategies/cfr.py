@@ -2,7 +2,8 @@
 
 Zinkevich, Johanson, Bowling and Piccione (2007); the game is Harold Kuhn's (1950), who also found
 its equilibria by hand. Nobody can expect to win chips from it: in the seat that begins it loses
-1/18 of a chip a hand at most. It gives up what it could win from a weak player. In any other
+1/18 of a chip a hand, as the theory says, and nobody can take a hundredth of a chip more (a test
+computes both). It gives up what it could win from a weak player. In any other
 game it plays at random.
 """
 

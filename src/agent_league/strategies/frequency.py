@@ -1,6 +1,6 @@
 """Expect the opponent's most frequent move, and play another.
 
-It needs no order in the moves, only a bias, so it also serves against a first-time opponent: what
+The forecast of fictitious play (George W. Brown, 1951) without its table of payoffs. It needs no order in the moves, only a bias, so it also serves against a first-time opponent: what
 the others have played is then the best guess.
 """
 

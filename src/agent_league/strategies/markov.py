@@ -1,6 +1,7 @@
 """Expect what most often followed the opponent's last move, and play another.
 
-A first-order Markov chain: it sees habits of one step, such as repeating or alternating, that
+A first-order Markov chain (Andrei Markov, 1906), as in the machine with which Claude Shannon
+(1953) outguessed people at matching pennies. It sees habits of one step, such as repeating or alternating, that
 counting alone does not see. `pattern` looks further back.
 """
 

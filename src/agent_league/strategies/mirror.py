@@ -1,6 +1,6 @@
 """The opponent's own last move.
 
-In Even/Odd it draws with whoever repeats, and differs from whoever alternates.
+What Anatol Rapoport's `tit_for_tat` (1980) does within a match, from one match to the next. In Even/Odd it draws with whoever repeats, and differs from whoever alternates.
 """
 
 from agent_league.strategies._prediction import prefer

@@ -1,5 +1,6 @@
 """Find when the opponent's latest moves came before, expect what followed, and play another.
 
+The idea of David Hagelbarger's SEER (1956), a machine that outguessed people at matching pennies.
 The longest run of latest moves that occurred before decides; where no move recurs, all are
 counted alike. It sees any cycle, once the cycle has come round.
 """

@@ -1,6 +1,6 @@
 """Any legal move, with equal chance.
 
-In Even/Odd nobody can predict it, and so nobody can do better or worse than 1.25 points a match
+The mixed strategy of game theory (Emile Borel, 1921) with equal chances. In Even/Odd nobody can predict it, and so nobody can do better or worse than 1.25 points a match
 against it. It is what the others are measured with.
 """
 
