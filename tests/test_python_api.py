@@ -70,8 +70,9 @@ def test_the_check_of_the_page_finds_nothing_wrong_with_our_player() -> None:
 async def _check_player(check: Callable[[str], Awaitable[list[str]]]) -> list[str]:
     sock = bind("127.0.0.1", 0)
     url, broken = url_of(sock), ["the check did not end"]
-    about = {"display_name": "Ada", "version": "1.0.0", "contact_endpoint": url}
-    meta = PlayerMeta(**about, game_types=["even_odd"])
+    meta = PlayerMeta(
+        display_name="Ada", version="1.0.0", contact_endpoint=url, game_types=["even_odd"]
+    )
 
     async def work() -> None:
         broken[:] = await check(url)

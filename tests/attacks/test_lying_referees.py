@@ -23,10 +23,10 @@ class Chooser(Referee):
 
     tells_secret = True
 
-    async def _officiate(self, match: Match, *, is_reported: bool = True) -> None:
+    async def _officiate(self, match: Match, *, is_reported: bool = True) -> bool:
         await match.play()
         self._matches.pop(match.order.match_id, None)
-        await report_result(self, match, self.invent(match.result()))
+        return await report_result(self, match, self.invent(match.result()))
 
     def invent(self, result: MatchResult) -> MatchResult:
         """Return the result in which the first player has won, if it can."""
@@ -82,12 +82,12 @@ class Accuser(Chooser):
 class SecondThoughts(Referee):
     """Reports the truth, and then something else."""
 
-    async def _officiate(self, match: Match, *, is_reported: bool = True) -> None:
+    async def _officiate(self, match: Match, *, is_reported: bool = True) -> bool:
         await super()._officiate(match)
         other = Chooser.invent(Chooser.__new__(SilentChooser), match.result())
         swapped = {"P01": "even", "P02": "even", "P03": "odd", "P04": "odd"}
         details = {**other.details, "choices": swapped}
-        await report_result(self, match, replace(other, details=details))
+        return await report_result(self, match, replace(other, details=details))
 
 
 def play(rogue: type[Referee], path: Path, **changes: Any) -> HttpLeague:

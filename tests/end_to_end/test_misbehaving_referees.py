@@ -55,9 +55,9 @@ class Refusing(Rogue):
 class Repeating(Referee):
     """Reports everything twice."""
 
-    async def _officiate(self, match: Match, *, is_reported: bool = True) -> None:
+    async def _officiate(self, match: Match, *, is_reported: bool = True) -> bool:
         await super()._officiate(match)
-        await report_result(self, match, match.result())
+        return await report_result(self, match, match.result())
 
 
 @pytest.mark.parametrize(

@@ -140,7 +140,7 @@ def test_nobody_is_served_when_everybody_has_left() -> None:
         wall = Wall()
         stream = wall.broadcast.follow("regions")
         await read(stream)
-        await stream.aclose()  # type: ignore[attr-defined]  # it is a generator
+        await stream.aclose()
         wall.happen()
         await asyncio.sleep(10)
         return wall.renders

@@ -26,7 +26,7 @@ def test_every_page_can_be_seen_after_every_event() -> None:
         shown = site.show(PageRequest(path, b"", HTML))
         assert shown is not None
         assert not hasattr(shown, "chunks")
-        return await shown if not isinstance(shown, Answer) else shown  # type: ignore[misc]  # it is no stream
+        return await shown if not isinstance(shown, Answer) else shown
 
     async def look_at_all() -> None:
         for path in [*PATHS, "/matches/R3M1"]:
