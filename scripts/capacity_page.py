@@ -14,7 +14,7 @@ SHOWN = re.compile(r"(```sh\n(league simulate [^\n]+)\n```\n\n```text\n).*?(```)
 def run(line: str) -> str:
     """Return what a command prints."""
     words = [sys.executable, "-m", "agent_league", *shlex.split(line)[1:]]
-    environment = {**os.environ, "COLUMNS": "200", "NO_COLOR": "1"}
+    environment = {**os.environ, "COLUMNS": "120", "NO_COLOR": "1"}
     done = subprocess.run(words, env=environment, capture_output=True, text=True, check=True)  # noqa: S603 - our page
     return re.sub(r" +$", "", done.stdout, flags=re.MULTILINE)
 

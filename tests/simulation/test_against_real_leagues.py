@@ -164,7 +164,7 @@ def test_a_player_that_never_answers_loses_after_three_attempts() -> None:
     assert silent.calls["GAME_ERROR"] == 4
     assert silent.forfeits == 1
     # Three times 5 s, and pauses of 2 and 4 s in between.
-    assert silent.ended_at == pytest.approx(21.0)
+    assert silent.ended_at == pytest.approx(21.0, rel=0.01)
 
 
 def test_more_referees_are_faster_until_they_have_room_for_a_whole_round() -> None:

@@ -16,21 +16,19 @@ from agent_league.running.errors import UsageError
 from agent_league.season.settings import LeagueSettings
 from agent_league.simulation.costs import load_costs
 from agent_league.simulation.estimate import Estimate, estimate
-from agent_league.simulation.scenario import Machines, Scenario
+from agent_league.simulation.scenario import Machines, Scenario, Standings
 
 Share = Annotated[float, Parameter(validator=Number(gte=0, lte=1))]
 MOST_PLAYERS = 1_000_000
-COLUMNS = (
-    *("Players", "Matches", "Time", "Messages/s", "Rows", "Store", "Manager CPU", "Referee CPU"),
-    *("Network", "Memory", "Scarcest"),
-)
 DAY, HOUR, MINUTE = 86_400, 3_600, 60
 
 
 def simulate(
     players: Annotated[str, Parameter(help="How many players, several with commas.")] = "1000",
     *,
-    course: flags.Course = flags.COURSE,
+    format: flags.Format = None,  # noqa: A002 - the flag's name
+    rounds: flags.Rounds = None,
+    legs: flags.Legs = None,
     game: str = "even_odd",
     think: Annotated[float, Parameter(validator=Number(gte=0))] = 0.0,
     spread: Share = 0.0,
@@ -41,7 +39,7 @@ def simulate(
     hosts: Annotated[int, flags.between(1, 10_000)] = 1,
     cores: Annotated[int, flags.between(1, 1_024)] = 2,
     mbit: Annotated[float, Parameter(validator=Number(gt=0))] = 1000.0,
-    table: Literal["push", "asked"] = "push",
+    standings: Standings = "all",
     costs: Path | None = None,
     json: flags.Json = False,
 ) -> None:
@@ -72,14 +70,15 @@ def simulate(
         The cores of each machine.
     mbit
         What the network of each machine carries, in megabits per second.
-    table
-        Whether players are sent the table, or ask for it.
+    standings
+        Which updates of the table the players get (as league player --standings).
     costs
         A file with other costs than those that were measured here.
     """
     if game not in GAMES:
         raise UsageError(f"there is no game {game!r}", f"there are: {', '.join(sorted(GAMES))}")
-    given: dict[str, Any] = {name: one for name, one in vars(course).items() if one is not None}
+    course = {"legs": legs, "format": format, "rounds": rounds}
+    given: dict[str, Any] = {name: one for name, one in course.items() if one is not None}
     settings = LeagueSettings(seed="simulation", game_type=game, assignment=assign, **given)
     scenario = Scenario(
         2,
@@ -88,7 +87,7 @@ def simulate(
         think,
         spread,
         failures,
-        table == "push",
+        standings,
     )
     prices = load_costs(costs)
     estimates = [estimate(replace(scenario, players=n), prices) for n in _read_counts(players)]
@@ -117,32 +116,42 @@ def _describe(one: Estimate) -> dict[str, Any]:
 
 
 def _show(estimates: Sequence[Estimate], measured: str) -> None:
-    show(make_table(COLUMNS, [_make_row(one) for one in estimates]))
+    columns = [_list_quantities(one) for one in estimates]
+    rows = [(name, *(column[name] for column in columns)) for name in columns[0]]
+    show(make_table(("Players", *(f"{one.scenario.players:,}" for one in estimates)), rows))
     for one in estimates:
+        print(f"{one.scenario.players:,} players: {_describe_scarcest(one)}.")
         if one.simulated_matches < one.use.matches:
             part = f"{one.simulated_matches:,} of {one.use.matches:,} matches"
             print(f"{one.scenario.players:,} players: {part} were simulated.", file=sys.stderr)
-        if first := one.scarce:
-            print(f"{one.scenario.players:,} players: {first.name} {first.effect}; {first.advice}.")
     print(f"Costs: {measured}", file=sys.stderr)
 
 
-def _make_row(one: Estimate) -> tuple[str, ...]:
-    use, first = one.use, one.limits[0]
-    scarce = f"{first.name}: {first.used:.0%}"
+def _describe_scarcest(one: Estimate) -> str:
+    first = one.limits[0]
+    used = f"{first.name} ({first.used:.0%})"
     return (
-        f"{one.scenario.players:,}",
-        f"{use.matches:,}",
-        _format_time(use.hours * HOUR),
-        f"{use.messages_per_s:,.0f}",
-        f"{use.rows:,}",
-        _format_size(use.stored_mb),
-        _format_time(use.manager_cpu_h * HOUR),
-        _format_time(use.referee_cpu_h * HOUR),
-        f"{use.network_mbit:,.1f} Mbit/s",
-        _format_size(use.manager_mb + use.referee_mb),
-        scarce,
+        f"{used} {first.effect}; {first.advice}" if one.scarce else f"enough of all; first {used}"
     )
+
+
+def _list_quantities(one: Estimate) -> dict[str, str]:
+    use = one.use
+    return {
+        "Matches": f"{use.matches:,}",
+        "Time": _format_time(use.hours * HOUR),
+        "Messages": f"{use.messages:,}",
+        "Messages/s": f"{use.messages_per_s:,.0f}",
+        "Forfeits": f"{use.forfeits:,}",
+        "At once": f"{use.most_at_once:,}",
+        "Rows": f"{use.rows:,}",
+        "Store": _format_size(use.stored_mb),
+        "Manager CPU": _format_time(use.manager_cpu_h * HOUR),
+        "Referee CPU": _format_time(use.referee_cpu_h * HOUR),
+        "Manager memory": _format_size(use.manager_mb),
+        "Referee memory": _format_size(use.referee_mb),
+        "Network Mbit/s": f"{use.network_mbit:,.1f}",
+    }
 
 
 def _format_time(seconds: float) -> str:

@@ -10,6 +10,8 @@ from agent_league.simulation.tally import FULL, LONGEST_TABLE_AGE, Limit, Tally
 
 MB, KB = 1e6, 1e3
 HOUR = 3600.0
+LESS = "let players get less of the table (league player --standings none)"
+SPLIT = "split the league into divisions"
 
 
 class Use(NamedTuple):
@@ -90,7 +92,7 @@ def _list_limits(scenario: Scenario, tally: Tally) -> list[Limit]:
         Limit(
             "the manager's processor",
             (tally.manager_s - tally.pairing_s) / seconds,
-            "let players ask for the table (--table asked), or split the league into divisions",
+            SPLIT if scenario.standings == "none" else f"{LESS}, or {SPLIT}",
         ),
         Limit(
             "the drawing of rounds",
@@ -103,14 +105,17 @@ def _list_limits(scenario: Scenario, tally: Tally) -> list[Limit]:
             "more referees on more hosts",
         ),
         Limit("the store", tally.store_s / seconds, "a faster disk, or divisions in other stores"),
-        Limit("the network", line / seconds, "let players ask for the table (--table asked)"),
+        Limit(
+            "the network",
+            line / seconds,
+            LESS,
+        ),
         Limit("room at the referees", tally.slot_s / seconds / slots, "more referees, or capacity"),
     ]
-    if scenario.pushes_table:
+    if scenario.standings in ("all", "neighbours"):
         age = tally.table_age_s / LONGEST_TABLE_AGE
-        advice = "let players ask for the table (--table asked)"
         # An age is no share: at its limit it is still right.
-        parts.append(Limit("the age of the table", FULL * age, advice, "breaks the protocol"))
+        parts.append(Limit("the age of the table", FULL * age, LESS, "breaks the protocol"))
     return parts
 
 

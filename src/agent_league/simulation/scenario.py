@@ -1,10 +1,13 @@
 """What is simulated: how many play what, how they behave, and on which machines."""
 
 from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
 
 from agent_league.game import GAMES, count_turns
 from agent_league.season.settings import LeagueSettings
 from agent_league.tournament.formats import FORMATS, Format
+
+Standings: TypeAlias = Literal["all", "neighbours", "round", "none"]
 
 
 @dataclass(frozen=True)
@@ -35,8 +38,8 @@ class Scenario:
     """By which share of it that varies, evenly in both directions."""
     failures: float = 0.0
     """The share of the calls to players that are not answered at all."""
-    pushes_table: bool = True
-    """Whether players are sent the table, or ask for it when they want it."""
+    standings: Standings = "all"
+    """Which updates of the table the players have asked for, when they registered."""
     max_matches: int = 50_000
     """After so many the simulation ends with the round, and the rest is taken to be the same."""
 

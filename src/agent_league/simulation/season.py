@@ -7,7 +7,7 @@ from functools import partial
 from itertools import islice
 
 from agent_league.chance import make_rng
-from agent_league.league.table_updates import find_table_interval
+from agent_league.league.table_updates import DISTANCE, find_table_interval
 from agent_league.season.assignment import POLICIES, Load, choose
 from agent_league.simulation.calls import Called, ask_player
 from agent_league.simulation.costs import Costs
@@ -45,6 +45,7 @@ class SimulatedSeason:
         self._table_sent_at = float("-inf")
         self._table_due = self._table_under_way = False
         self._oldest_news: float | None = None
+        self._table_since = 0.0
 
     def run(self) -> Tally:
         """Play until the season is over, or as much of it as the scenario wants."""
@@ -52,6 +53,8 @@ class SimulatedSeason:
         self._agenda.at(self._settings.heartbeat, self._beat)
         self._agenda.run(lambda: self._is_over)
         self.tally.ended_at = max(self._agenda.now, self._manager.free_at, self._line.free_at)
+        if self._table_under_way:  # it has not reached everybody by now
+            self._end_table(self._table_since)
         self.tally.manager_s = self._manager.busy_s
         self.tally.referee_s = sum(host.busy_s for host in self._hosts)
         return self.tally
@@ -104,11 +107,14 @@ class SimulatedSeason:
     def _close_round(self) -> None:
         receivers = len(self._players) + len(self._loads)
         self._broadcast("ROUND_COMPLETED", receivers, 0)
+        if self._scenario.standings == "round":
+            table = self._measure_table(is_whole=True)
+            self._broadcast("LEAGUE_STANDINGS_UPDATE", len(self._players), table)
         self._open_round()
 
     def _end(self) -> None:
         self._is_over = True
-        table = self._costs.table_row_bytes * len(self._players)
+        table = self._measure_table(is_whole=self._scenario.standings in ("all", "round"))
         receivers = len(self._players) + len(self._loads)
         for size in self._chunks(receivers):
             self._send("LEAGUE_COMPLETED", size, table)
@@ -170,7 +176,7 @@ class SimulatedSeason:
 
     def _note_news(self) -> None:
         """Send the table soon, but not more often than the league does, nor beside another one."""
-        if not self._scenario.pushes_table:
+        if self._scenario.standings not in ("all", "neighbours"):
             return
         if self._oldest_news is None:
             self._oldest_news = self._agenda.now
@@ -179,11 +185,17 @@ class SimulatedSeason:
             interval = find_table_interval(len(self._players), self._settings.table_interval)
             self._agenda.at(self._table_sent_at + interval, self._send_table)
 
+    def _measure_table(self, *, is_whole: bool) -> int:
+        """Return the bytes of a table, or of the part of it that a player has around its row."""
+        rows = len(self._players)
+        return self._costs.table_row_bytes * (rows if is_whole else min(rows, 2 * DISTANCE + 1))
+
     def _send_table(self) -> None:
         self._table_due, self._table_under_way = False, True
         self._table_sent_at = self._agenda.now
         since, self._oldest_news = self._oldest_news or self._agenda.now, None
-        size = self._costs.table_row_bytes * len(self._players)
+        self._table_since = since
+        size = self._measure_table(is_whole=self._scenario.standings == "all")
         on_end = partial(self._end_table, since)
         self._broadcast("LEAGUE_STANDINGS_UPDATE", len(self._players), size, on_end=on_end)
 
