@@ -9,7 +9,7 @@ import pytest
 from distributed.local_league import LocalLeague
 from store.cluster import hindrance
 
-PLAYERS, SEATS, ATTEMPTS = 160, 3, 3
+PLAYERS, SEATS, ATTEMPTS = 100, 2, 3
 THINKS = Path(__file__).parent / "thinks.py"
 pytestmark = pytest.mark.skipif(bool(hindrance()), reason=str(hindrance()))
 

@@ -24,7 +24,7 @@ OPENING_S = 1.0
 """Seconds that a league waits on opening until the session of a killed one has ended."""
 CONNECT_S = 5.0
 FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.05, 2.0
-LEASE_S, RENEWAL_S = 3.0, 1.0
+LEASE_S, RENEWAL_S = 2.5, 0.5
 """A leader that was not heard of for so long may be deposed; so it is heard of that often."""
 
 DB_ERRORS = (asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError, OSError)
