@@ -41,7 +41,7 @@ def _describe(kind: type[Message], schema: Any) -> Data:
     route = kind.route
     return {
         "name": name(kind),
-        "about": schema.get("description", ""),
+        "about": schema.get("description", "").replace("*", ""),  # it names fields so
         "senders": [_WORDS.get(role, str(role)) for role in route.sender],
         "receivers": [_WORDS.get(role, str(role)) for role in route.receiver],
         "tool": route.tool,
