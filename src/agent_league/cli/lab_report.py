@@ -88,9 +88,9 @@ def _explain_order(rows: Sequence[Row]) -> Iterator[str]:
     """Yield which neighbours may be neighbours by chance."""
     pairs = find_uncertain(rows)
     if not pairs:
-        yield "The order of all neighbours is significant (95 %)."
+        yield "The order is significant (95 %)."
     elif len(pairs) == len(rows) - 1:
-        yield "The order of no two neighbours is significant (95 %): play more matches with -n."
+        yield "The order of no neighbours is significant (95 %): play more matches with -n."
     else:
         listed = ", ".join(f"{one + 1} and {one + 2}" for one in pairs)
         yield f"The order of these neighbours is not significant (95 %): {listed}."
