@@ -32,6 +32,15 @@ def strategy(situation):
     return situation.rng.choice(situation.legal)
 """
 """A strategy with which a round takes long enough to be looked at."""
+SLOW_UNTIL_HURRIED = """\
+import time
+from pathlib import Path
+def strategy(situation):
+    if not Path("hurry").exists():
+        time.sleep(5.0)
+    return situation.rng.choice(situation.legal)
+"""
+"""The same, slow enough for an organiser at a busy machine, until there is a file `hurry`."""
 
 
 @contextmanager

@@ -12,6 +12,7 @@ from browser.conftest import Watch
 from browser.leagues import (
     LEAGUE,
     SLOW,
+    SLOW_UNTIL_HURRIED,
     find_violations,
     kill,
     league_process,
@@ -127,7 +128,7 @@ def sign_in(page: Page, token: str) -> None:
 def test_the_organiser_pauses_voids_and_disqualifies_from_the_page(
     context: BrowserContext, page: Page, watch: Watch, tmp_path: Path
 ) -> None:
-    (tmp_path / "slow.py").write_text(SLOW)
+    (tmp_path / "slow.py").write_text(SLOW_UNTIL_HURRIED)
     with ExitStack() as stack:
         stage = Stage(tmp_path, stack, players=6)
         live = context.new_page()
@@ -148,6 +149,7 @@ def test_the_organiser_pauses_voids_and_disqualifies_from_the_page(
         expect(live.locator("#table .away")).to_contain_text("disqualified")
         order(page, "announce", text="Lunch <i>now</i>")
         expect(page.locator("#answer")).to_contain_text("Done")
+        (tmp_path / "hurry").touch()
         order(page, "resume_league")
         expect(live.locator("#round")).to_contain_text("The league is over")
         stage.manager.wait()

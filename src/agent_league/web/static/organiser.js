@@ -30,7 +30,13 @@
     const stream = new EventSource(document.body.dataset.stream);
     let due = null;
     stream.onmessage = (event) => {
-      if (JSON.parse(event.data).over) stream.close();
+      if (JSON.parse(event.data).over) {  // soon nobody answers any more
+        stream.close();
+        clearTimeout(due);
+        document.querySelectorAll("#course form").forEach((one) => one.remove());
+        document.querySelector("#course .lead").textContent = "The league is over.";
+        return;
+      }
       due ??= setTimeout(() => { due = null; refresh().catch(() => {}); }, 1000);
     };
     addEventListener("pagehide", () => stream.close());
