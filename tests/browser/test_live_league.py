@@ -11,7 +11,6 @@ from agent_league.season.roster import Lifecycle
 from browser.conftest import Watch
 from browser.leagues import (
     LEAGUE,
-    SLOW,
     SLOW_UNTIL_HURRIED,
     find_violations,
     kill,
