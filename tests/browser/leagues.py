@@ -25,13 +25,6 @@ from agent_league.store.sqlite import SqliteStore
 
 T = TypeVar("T")
 LEAGUE = "seen"
-SLOW = """\
-import time
-def strategy(situation):
-    time.sleep(1.0)
-    return situation.rng.choice(situation.legal)
-"""
-"""A strategy with which a round takes long enough to be looked at."""
 SLOW_UNTIL_HURRIED = """\
 import time
 from pathlib import Path
@@ -40,7 +33,7 @@ def strategy(situation):
         time.sleep(5.0)
     return situation.rng.choice(situation.legal)
 """
-"""The same, slow enough for an organiser at a busy machine, until there is a file `hurry`."""
+"""A strategy with which an organiser has time, also on a busy machine, until there is a file `hurry`."""
 
 
 @contextmanager
