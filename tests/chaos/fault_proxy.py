@@ -1,7 +1,8 @@
 """A proxy between two agents, on whose connections everything goes wrong that can go wrong.
 
-It delays, drips, resets, stays half-open, cuts off and sends requests twice. What goes wrong on a
-connection is drawn from a seed, so that a run can be repeated, as far as the machine lets it.
+It delays, drips, resets, stays half-open, cuts off, sends requests twice (at once, or again much
+later) and lets later requests overtake earlier ones. What goes wrong on a connection is drawn from
+a seed, so that a run can be repeated, as far as the machine lets it.
 """
 
 import asyncio
@@ -12,10 +13,13 @@ from contextlib import suppress
 from random import Random
 
 HOST = "127.0.0.1"
-FAULTY = 0.12
+FAULTY = 0.15
 """The part of the connections on which something goes wrong."""
+LONGEST_HOLD = 0.5
+"""How many seconds a request waits for another one to overtake it."""
 
 Fault = Callable[[bytes, StreamWriter, Random], Awaitable[None]]
+"""Passes data on in place of the proxy, or does not."""
 
 
 async def delay(data: bytes, writer: StreamWriter, rng: Random) -> None:
@@ -59,28 +63,61 @@ class FaultProxy:
 
     def __init__(self, target: int, seed: str) -> None:
         self._target, self._rng = target, Random(seed)
+        self._overtaken = asyncio.Event()
+        """Set, and then replaced, when a request has been passed on."""
+        self._copies: set[asyncio.Task[None]] = set()
+        """The requests that are sent a second time."""
+        self._request_faults: Mapping[str, Fault] = {
+            "twice": self._send_twice,
+            "again later": self._send_again_later,
+            "overtaken": self._wait_until_overtaken,
+        }
 
     async def start(self, port: int) -> None:
         await asyncio.start_server(self._connect, HOST, port)
 
     async def _connect(self, reader: StreamReader, writer: StreamWriter) -> None:
         rng = Random(self._rng.random())
-        names = [*FAULTS, "twice"]
-        fault = rng.choice(names) if rng.random() < FAULTY else None
-        back = rng.random() < 0.5
+        out, back = self._choose_faults(rng) if rng.random() < FAULTY else (None, None)
         with suppress(OSError, asyncio.IncompleteReadError):
             far_reader, far_writer = await asyncio.open_connection(HOST, self._target)
-            out, answer = FAULTS.get(fault or ""), None
-            if back:
-                out, answer = None, out
-            twice = self._send_twice if fault == "twice" else None
             await asyncio.gather(
-                _pump(reader, far_writer, out, rng, twice), _pump(far_reader, writer, answer, rng)
+                _pump(reader, far_writer, out, rng, self._note_request),
+                _pump(far_reader, writer, back, rng),
             )
         writer.close()
 
-    async def _send_twice(self, data: bytes) -> None:
-        """Send a request on a connection of its own, too, and take no notice of the answer."""
+    def _choose_faults(self, rng: Random) -> tuple[Fault | None, Fault | None]:
+        """Return what is wrong with the requests, and with the answers, of one connection."""
+        fault_name = rng.choice([*FAULTS, *self._request_faults])
+        if fault_name in self._request_faults:
+            return self._request_faults[fault_name], None
+        fault = FAULTS[fault_name]
+        return (fault, None) if rng.random() < 0.5 else (None, fault)
+
+    def _note_request(self) -> None:
+        self._overtaken.set()
+        self._overtaken = asyncio.Event()
+
+    async def _wait_until_overtaken(self, data: bytes, writer: StreamWriter, rng: Random) -> None:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(LONGEST_HOLD):
+                await self._overtaken.wait()
+        writer.write(data)
+
+    async def _send_twice(self, data: bytes, writer: StreamWriter, rng: Random) -> None:
+        await self._send_copy(data, 0.0)
+        writer.write(data)
+
+    async def _send_again_later(self, data: bytes, writer: StreamWriter, rng: Random) -> None:
+        writer.write(data)
+        copy = asyncio.create_task(self._send_copy(data, rng.uniform(0.2, 3.0)))
+        self._copies.add(copy)
+        copy.add_done_callback(self._copies.discard)
+
+    async def _send_copy(self, data: bytes, after: float) -> None:
+        """Send a request on a connection of its own, and take no notice of the answer."""
+        await asyncio.sleep(after)
         with suppress(OSError, TimeoutError):
             reader, writer = await asyncio.open_connection(HOST, self._target)
             writer.write(data)
@@ -94,17 +131,16 @@ async def _pump(
     writer: StreamWriter,
     fault: Fault | None,
     rng: Random,
-    twice: Callable[[bytes], Awaitable[None]] | None = None,
+    note: Callable[[], None] = lambda: None,
 ) -> None:
     try:
         while data := await reader.read(65536):
-            if twice is not None:
-                await twice(data)
             if fault is not None and rng.random() < 0.3:
                 await fault(data, writer, rng)
             else:
                 writer.write(data)
             await writer.drain()
+            note()
     finally:
         writer.close()
 
