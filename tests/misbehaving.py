@@ -48,10 +48,10 @@ class Rascal:
 
     def honest(self, request: Body) -> Body:
         """Return the frame that a good player would answer with."""
-        asked = request["params"]
+        asked = request.get("params", {})
         kind = REPLIES.get(asked.get("message_type"))
         if kind is None:
-            return {"jsonrpc": "2.0", "result": {"status": "ok"}, "id": request["id"]}
+            return {"jsonrpc": "2.0", "result": {"status": "ok"}, "id": request.get("id")}
         fields: Body = {"match_id": asked["match_id"], "player_id": self.player_id}
         if kind == "GAME_JOIN_ACK":
             fields |= {"arrival_timestamp": format_time(system_clock()), "accept": True}
@@ -63,9 +63,9 @@ class Rascal:
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         while (head := await reader.readuntil(b"\r\n\r\n")).startswith(b"POST"):
             request = json.loads(await reader.readexactly(_length(head)))
-            if "message_type" in request["params"]:  # else the league asks who we are
+            if "message_type" in request.get("params", {}):  # else the league asks who we are
                 self.received.append(request["params"])
-            if request["params"].get("message_type") == self.only:
+            if request.get("params", {}).get("message_type") == self.only:
                 await self.act(self, request, writer)
             else:
                 send(writer, self.honest(request))

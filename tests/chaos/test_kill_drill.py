@@ -54,7 +54,7 @@ def recomputed(ended: list[MatchEnded], players: list[str]) -> list[tuple[str, i
     return [(row.player, row.points) for row in table.ranking()]
 
 
-@pytest.mark.timeout(180)
+@pytest.mark.timeout(500)
 @pytest.mark.parametrize("seed", SEEDS)
 def test_a_league_whose_processes_are_killed_ends_as_if_nothing_had_happened(
     seed: int, tmp_path: Path, address: str | None
@@ -62,7 +62,7 @@ def test_a_league_whose_processes_are_killed_ends_as_if_nothing_had_happened(
     check_drill(Drill(seed, Folder(tmp_path, address)))
 
 
-@pytest.mark.timeout(240)
+@pytest.mark.timeout(500)
 @pytest.mark.parametrize("seed", FAULTY_SEEDS)
 def test_a_league_with_faults_on_every_link_ends_and_holds(seed: int, tmp_path: Path) -> None:
     check_drill(Drill(1000 + seed, Folder(tmp_path), players=10, faulty=True))

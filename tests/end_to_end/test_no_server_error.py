@@ -135,8 +135,13 @@ class Served:
         self.runner.close()
 
     def send(self, agent: int, data: bytes) -> int:
+        """Return the status of the answer to *data*."""
         data = data.replace(SESSION.encode(), self.session)
         return self.runner.run(self._send(self.ports[agent], data))
+
+    def ask(self, agent: int, data: bytes) -> Any:
+        """Return the JSON that *data* is answered with."""
+        return json.loads(self.runner.run(self._read_body(self.ports[agent], data)))
 
     async def _send(self, port: int, data: bytes) -> int:
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
@@ -145,6 +150,17 @@ class Served:
                 writer.write(data)
                 line = await reader.readline()
             return int(line.split()[1])
+        finally:
+            writer.close()
+
+    async def _read_body(self, port: int, data: bytes) -> bytes:
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        try:
+            async with asyncio.timeout(ANSWER_LIMIT):
+                writer.write(data)
+                head = (await reader.readuntil(b"\r\n\r\n")).lower()
+                length = head.partition(b"content-length: ")[2].partition(b"\r\n")[0]
+                return await reader.readexactly(int(length))
         finally:
             writer.close()
 

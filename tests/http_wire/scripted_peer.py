@@ -10,7 +10,7 @@ from typing import Any, TypeAlias, cast
 
 from agent_league.http.client import HttpClient
 from agent_league.http.exchange import Answer
-from agent_league.http.server import stop_listening
+from agent_league.http.listening import stop_listening
 
 Script: TypeAlias = "Callable[[Peer], object]"
 Run: TypeAlias = Callable[[Coroutine[Any, Any, Any]], Any]

@@ -11,7 +11,7 @@ import pytest
 
 from agent_league.http import limits, server
 from agent_league.http.exchange import Answer, StreamedAnswer
-from agent_league.http.limits import ConnectionLimit
+from agent_league.http.limits import ConnectionLimit, Worth
 from agent_league.http.server import HttpServer
 from agent_league.http.site import Receive, Scope, Send, Site, Streams
 from http_wire.raw_caller import Caller, Run, echo, get, place, post
@@ -20,12 +20,15 @@ MOMENTS = map(float, count())
 
 
 class Peer:
-    def __init__(self, address: str = "127.0.0.1", *, idle: bool = True) -> None:
-        self.address, self.idle, self.aborted = address, idle, False
+    def __init__(
+        self, address: str = "127.0.0.1", *, idle: bool = True, worth: Worth | None = None
+    ) -> None:
+        self.address, self.aborted = address, False
+        self.worth = worth or (Worth.NOTHING if idle else Worth.AN_ANSWER)
         self.used_at = next(MOMENTS)
 
-    def is_idle(self) -> bool:
-        return self.idle
+    def find_worth(self) -> Worth:
+        return self.worth
 
     def abort(self) -> None:
         self.aborted = True
@@ -48,6 +51,19 @@ def test_nobody_who_waits_for_an_answer_makes_room() -> None:
     limit.remove(busy[0])
     limit.remove(busy[0])
     assert limit.admit(Peer())
+
+
+def test_live_pages_and_half_requests_make_room_if_nobody_is_idle() -> None:
+    limit = ConnectionLimit(3)
+    half, page = Peer(worth=Worth.HALF_A_REQUEST), Peer(worth=Worth.A_LIVE_PAGE)
+    busy = Peer(idle=False)
+    assert all(map(limit.admit, (half, page, busy)))
+    assert limit.admit(Peer(idle=False))
+    assert (page.aborted, half.aborted) == (True, False)
+    assert limit.admit(Peer(idle=False))
+    assert half.aborted
+    assert not limit.admit(Peer())
+    assert not busy.aborted
 
 
 def test_one_machine_cannot_take_the_place_of_the_others() -> None:

@@ -12,7 +12,7 @@ from agent_league.http.site import Headers, Site
 from agent_league.own_time import Deadline, own_time
 from agent_league.peers.endpoint import Endpoint
 from agent_league.player import Brain, MoveCall, Player, Turn
-from agent_league.protocol import Acknowledgement
+from agent_league.protocol import Acknowledgement, ErrorCode, ProtocolError
 from agent_league.protocol.play import GameOver
 from agent_league.protocol.queries import RefereeClaim
 from agent_league.protocol.registration import PlayerMeta
@@ -20,6 +20,8 @@ from agent_league.season.settings import GuestRules
 from agent_league.strategy import Situation
 from agent_league.vocabulary import Json
 
+MOST_CALLS = 8
+"""How many calls of one guest may wait at once: each takes a connection from the others."""
 ABSENT = Answer(503, b'{"error":"nobody is there"}')
 
 
@@ -82,6 +84,7 @@ class Guest(Player):
             find_page=lambda path: None,
             body_limit=self.body_limit,
             too_large=endpoint.too_large,
+            too_many=endpoint.too_many,
         )
 
     def keys(self) -> Sequence[str]:
@@ -100,7 +103,13 @@ class Guest(Player):
 
     @contextmanager
     def active_call(self) -> Iterator[None]:
-        """Keep the guest present during a call, and for a while after it."""
+        """Keep the guest present during a call, and for a while after it.
+
+        Raise `ProtocolError` if too many calls of it are waiting.
+        """
+        if self._calls >= MOST_CALLS:
+            detail = f"{MOST_CALLS} calls of yours are waiting; let one of them end first"
+            raise ProtocolError(ErrorCode.TOO_MANY_REQUESTS, detail)
         self._calls += 1
         self._absence_deadline.cancel()
         if not self.present:

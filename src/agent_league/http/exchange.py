@@ -22,6 +22,8 @@ class Answer(Struct, frozen=True):
     body: bytes
     content_type: str = JSON_TYPE
     headers: ExtraHeaders = ()
+    is_refusal: bool = False
+    """Whether it says that the request was wrong; whoever is refused often has to wait."""
 
 
 class StreamedAnswer(NamedTuple):

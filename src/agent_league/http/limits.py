@@ -3,9 +3,12 @@
 import logging
 from collections import Counter
 from contextlib import suppress
+from enum import IntEnum
 from heapq import nsmallest
-from ipaddress import ip_address
+from operator import itemgetter
 from typing import Protocol
+
+from agent_league.http.allowances import Allowances, is_local
 
 MAX_CONNECTIONS = 8192
 MAX_FROM_ONE_PEER = 256
@@ -15,6 +18,16 @@ WANTED_FILES = 65_536
 _log = logging.getLogger("agent_league")
 
 
+class Worth(IntEnum):
+    """What would be lost with a connection, in the order in which connections make room."""
+
+    NOTHING = 0
+    A_LIVE_PAGE = 1
+    HALF_A_REQUEST = 2
+    AN_ANSWER = 3
+    """Such a connection is never closed for another."""
+
+
 class Peer(Protocol):
     """A connection, as far as a limit needs it."""
 
@@ -22,15 +35,19 @@ class Peer(Protocol):
     used_at: float
     """When it was used last."""
 
-    def is_idle(self) -> bool:
-        """Whether nothing would be lost if it were closed now."""
+    def find_worth(self) -> Worth:
+        """Return what would be lost if it were closed now."""
         ...
 
     def abort(self) -> None: ...
 
 
 class ConnectionLimit:
-    """Counts connections; at the limit, those that have been idle longest make room."""
+    """Counts connections; at the limit, those that have been idle longest make room.
+
+    If none is idle, live pages make room, and then callers that have not sent a whole request: so
+    whoever only holds connections keeps nobody out.
+    """
 
     def __init__(self, total: int, from_one_peer: int = MAX_FROM_ONE_PEER) -> None:
         self.total, self.from_one_peer = total, from_one_peer
@@ -38,14 +55,15 @@ class ConnectionLimit:
         """The connections in the order in which they were made."""
         self._by_address: Counter[str] = Counter()
         self._has_warned = False
+        self.allowances = Allowances()
 
     def admit(self, peer: Peer) -> bool:
         """Count *peer*; False if there is no room for it."""
         address = peer.address
-        if self._by_address[address] >= self.from_one_peer and not _is_local(address):
-            has_room = self._drop_idle(address)
+        if self._by_address[address] >= self.from_one_peer and not is_local(address):
+            has_room = self._make_room(address)
         else:
-            has_room = len(self._open) < self.total or self._drop_idle()
+            has_room = len(self._open) < self.total or self._make_room()
         if has_room:
             self._open[peer] = None
             self._by_address[address] += 1
@@ -59,20 +77,25 @@ class ConnectionLimit:
             if not self._by_address[peer.address]:
                 del self._by_address[peer.address]
 
-    def _drop_idle(self, address: str | None = None) -> bool:
+    def _make_room(self, address: str | None = None) -> bool:
         if not self._has_warned:
             self._has_warned = True
             limit = self.total if address is None else self.from_one_peer
             where = "" if address is None else f" from {address}"
             _log.warning("%d connections%s are the limit; idle ones are closed", limit, where)
-        idle = (peer for peer in self._open if peer.is_idle() and address in (None, peer.address))
+        worths = (
+            (peer.find_worth(), peer.used_at, peer)
+            for peer in self._open
+            if address in (None, peer.address)
+        )
         # Several at once, so that a flood of connections does not search all of them each time.
         at_once = max(1, (self.total if address is None else self.from_one_peer) // 64)
-        oldest = nsmallest(at_once, idle, key=lambda peer: peer.used_at)
-        for peer in oldest:
+        least = nsmallest(at_once, worths, key=itemgetter(0, 1))
+        closed = [peer for worth, _, peer in least if worth == least[0][0] < Worth.AN_ANSWER]
+        for peer in closed:
             self.remove(peer)
             peer.abort()
-        return bool(oldest)
+        return bool(closed)
 
 
 def raise_file_limit() -> int:
@@ -92,9 +115,3 @@ def raise_file_limit() -> int:
 def make_limit() -> ConnectionLimit:
     """Return a limit that leaves half of the files to the store, the logs and calls of our own."""
     return ConnectionLimit(min(MAX_CONNECTIONS, raise_file_limit() // 2))
-
-
-def _is_local(address: str) -> bool:
-    with suppress(ValueError):
-        return ip_address(address.partition("%")[0]).is_loopback
-    return True

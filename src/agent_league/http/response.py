@@ -92,8 +92,10 @@ class AsgiExchange:
         self._is_chunked = False
         self.is_started = self.is_complete = False
 
-    async def run(self, app: AsgiApp) -> None:
-        """Have *app* answer."""
+    async def run(self, app: AsgiApp, wait: float = 0.0) -> None:
+        """Have *app* answer after so many seconds."""
+        if wait:
+            await asyncio.sleep(wait)
         head = self._head
         scope: Scope = {
             "type": "http",

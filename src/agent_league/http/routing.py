@@ -11,6 +11,7 @@ from typing import NamedTuple
 import msgspec
 from msgspec.structs import replace
 
+from agent_league.http.allowances import PAGE_COST, REQUEST_COST
 from agent_league.http.exchange import (
     JSON_TYPE,
     MISSING,
@@ -44,6 +45,7 @@ class Route(NamedTuple):
     site: Site
     respond: Responder
     body_limit: int
+    cost: int = REQUEST_COST
 
 
 class RefusalError(Exception):
@@ -55,7 +57,7 @@ class RefusalError(Exception):
 
 
 def make_error_answer(status: int, text: str) -> Answer:
-    return Answer(status, msgspec.json.encode({"error": text}))
+    return Answer(status, msgspec.json.encode({"error": text}), is_refusal=True)
 
 
 def find_route(site: Site, head: Head) -> Route:
@@ -73,7 +75,8 @@ def find_route(site: Site, head: Head) -> Route:
     limit = site.streams.body_limit if site.streams and _may_stream(site, head) else site.body_limit
     if int(headers.get(b"content-length", 0)) > limit:
         raise RefusalError(site.too_large())
-    return Route(head, site, _find_responder(site, head), limit)
+    cost = REQUEST_COST if head.path == MCP else PAGE_COST
+    return Route(head, site, _find_responder(site, head), limit, cost)
 
 
 def _may_stream(site: Site, head: Head) -> bool:

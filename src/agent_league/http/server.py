@@ -9,9 +9,11 @@ from functools import cache, partial
 from ipaddress import ip_address
 from typing import Any, Self, cast
 
+from agent_league.http.allowances import Allowance
 from agent_league.http.exchange import Answer
 from agent_league.http.known_heads import KnownHeads
-from agent_league.http.limits import ConnectionLimit, make_limit
+from agent_league.http.limits import ConnectionLimit, Worth, make_limit
+from agent_league.http.listening import stop_listening
 from agent_league.http.request_reader import RequestReader
 from agent_league.http.response import (
     CONTINUE,
@@ -43,6 +45,7 @@ _NOT_SUPPORTED = make_error_answer(501, "this agent does not speak the protocol 
 class ServerConnection(asyncio.Protocol):
     """One connection: reads requests, and answers them one after the other."""
 
+    _allowance: Allowance
     _outlet: Outlet
     _transport: asyncio.Transport
     _stream_start: float
@@ -76,6 +79,7 @@ class ServerConnection(asyncio.Protocol):
         self._server.connections.add(self)
         self._deadline.set(self._now() + self._patience)
         self.address = str((transport.get_extra_info("peername") or ("",))[0])
+        self._allowance = self._server.limit.allowances.find(self.address, self.used_at)
         if self._server.is_closing:
             self.abort()
         elif not self._server.limit.admit(self):
@@ -130,9 +134,12 @@ class ServerConnection(asyncio.Protocol):
     def abort(self) -> None:
         self._transport.abort()
 
-    def is_idle(self) -> bool:
-        is_sent = not self._transport.get_write_buffer_size()
-        return is_sent and not self._is_busy() and not self._reader.is_reading
+    def find_worth(self) -> Worth:
+        if self._is_own_stream:
+            return Worth.A_LIVE_PAGE
+        if self._is_busy() or self._transport.get_write_buffer_size():
+            return Worth.AN_ANSWER
+        return Worth.HALF_A_REQUEST if self._reader.is_reading else Worth.NOTHING
 
     def _is_busy(self) -> bool:
         return self._task is not None or bool(self._reader.requests)
@@ -178,6 +185,7 @@ class ServerConnection(asyncio.Protocol):
 
     def _refuse(self, answer: Answer) -> None:
         """Read nothing more; write *answer*, unless the answer to an earlier request is due."""
+        self._allowance.charge_refusal(self._loop_time())
         self._ignores_input = True
         if self._is_busy():
             self._is_closing = True
@@ -191,7 +199,8 @@ class ServerConnection(asyncio.Protocol):
         self.used_at = self._loop_time()
         if expects_continue:
             self._transport.write(CONTINUE)
-        answer = ask(route.respond, body)
+        wait = self._allowance.spend(route.cost, self.used_at)
+        answer = self._allowance.refuse(route.site, wait) if wait else ask(route.respond, body)
         if isinstance(answer, Answer):
             self._write(route.head, answer)
         elif isinstance(answer, asyncio.Future):
@@ -205,6 +214,8 @@ class ServerConnection(asyncio.Protocol):
             self._write(route.head, _NOT_SUPPORTED)
 
     def _write(self, head: Head, answer: Answer) -> None:
+        if answer.is_refusal:
+            self._allowance.charge_refusal(self.used_at)
         keep = head.keep and not self._is_closing
         data = encode_answer(answer, keep=keep)
         if head.method == "HEAD":
@@ -237,11 +248,12 @@ class ServerConnection(asyncio.Protocol):
             self._go_on()
 
     def _stream(self, head: Head, body: bytes, app: AsgiApp) -> None:
+        wait = self._allowance.slow.spend(1, self.used_at)
         keep = head.keep and not self._is_closing
         exchange = AsgiExchange(head, body, self._outlet, keep=keep)
         self._exchange, self._stream_start = exchange, self._now()
         self._outlet.detect_dead_peer()
-        task = asyncio.ensure_future(exchange.run(app))
+        task = asyncio.ensure_future(exchange.run(app, wait))
         self._start(task, partial(self._end_stream, exchange))
 
     def _end_stream(self, exchange: AsgiExchange, task: asyncio.Future[None]) -> None:
@@ -272,20 +284,6 @@ class ServerConnection(asyncio.Protocol):
 _get_shared_limit = cache(make_limit)
 
 
-async def stop_listening(server: asyncio.Server) -> None:
-    """Close *server* after the connections that it has accepted were made.
-
-    asyncio never closes a connection that was accepted right before its server closed.
-    """
-    loop = asyncio.get_running_loop()
-    with suppress(NotImplementedError):  # the loop of Windows accepts in another way
-        for sock in server.sockets:
-            loop.remove_reader(sock)
-    for _ in range(2):  # the loop's turns from an accepted socket to `connection_made`
-        await asyncio.sleep(0)
-    server.close()
-
-
 class HttpServer:
     """One site on one listening socket; several may live in one event loop."""
 
@@ -310,10 +308,9 @@ class HttpServer:
         """
         local = ip_address(sock.getsockname()[0].partition("%")[0]).is_loopback
         server = cls(replace(site, local=local), limit or _get_shared_limit())
+        make = partial(ServerConnection, server)
         loop = asyncio.get_running_loop()
-        server._server = await loop.create_server(
-            partial(ServerConnection, server), sock=sock, backlog=1024
-        )
+        server._server = await loop.create_server(make, sock=sock, backlog=1024)
         return server
 
     def remove(self, connection: ServerConnection) -> None:

@@ -25,6 +25,9 @@ AsgiApp: TypeAlias = Callable[[Scope, Receive, Send], Awaitable[None]]
 _log = logging.getLogger("agent_league")
 
 
+TOO_MANY = Answer(429, b'{"error":"too many requests; wait a second"}')
+
+
 @dataclass(frozen=True)
 class Streams:
     """An ASGI application for the requests that need more than one answer to one body."""
@@ -60,6 +63,8 @@ class Site:
     body_patience: float = 10.0
     """How many seconds a request may take to arrive."""
     streams: Streams | None = None
+    too_many: Callable[[], Answer] = field(default=lambda: TOO_MANY)
+    """The answer to a caller that asks too often; its status is 429."""
     names: frozenset[str] = frozenset()
     """The hosts by which it is reached, beside those of the machine itself."""
     local: bool = False

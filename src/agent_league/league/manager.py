@@ -31,10 +31,11 @@ from agent_league.offer import (
     ToolCard,
 )
 from agent_league.peers.endpoint import Handler
+from agent_league.peers.quota import Quota
 from agent_league.protocol import ErrorCode, Message, ProtocolError, Role, name, registration
 from agent_league.protocol.deviations import Deviation, make_refusal
 from agent_league.protocol.error_messages import LeagueErrorMessage
-from agent_league.protocol.fields import UNSTATED, find_endpoint_problem
+from agent_league.protocol.fields import UNSTATED, find_endpoint_problem, normalise_endpoint
 from agent_league.protocol.play import ResultReport, TranscriptPart
 from agent_league.protocol.queries import Query, QueryAnswer, QueryProblem, RefereeClaim
 from agent_league.protocol.reading import read_as
@@ -93,6 +94,8 @@ class LeagueManager(Agent):
         self.spectators: Spectators | None = None
         """Set before the manager is served, if people may look at the league."""
         self._refused = RefusedApplications(self)
+        self._queries = Quota("queries", rate=50, burst=200)
+        self._registrations = Quota("registrations", rate=1, burst=60)
         self._change_listeners: ChangeListeners = []
         events.listen(self.season.apply, needs_all_events=False)
         events.listen(views.make_change_listener(self._change_listeners), needs_all_events=False)
@@ -259,10 +262,13 @@ class LeagueManager(Agent):
         if options.get("guest") or find_endpoint_problem(request.meta.contact_endpoint):
             return judge(request, self.season, self.clock(), **options)
         try:
+            self._registrations.check(normalise_endpoint(request.meta.contact_endpoint))
             endpoint = await self.endpoint_gate.pin(request.meta.contact_endpoint)
         except EndpointError as error:
             reason = f"Contact endpoint not allowed: {error}"
             return Refusal(reason, ErrorCode.INVALID_FIELD_VALUE)
+        except ProtocolError as error:
+            return Refusal(error.detail, error.code)
         meta = replace(request.meta, contact_endpoint=endpoint)
         changes = {f"{request.route.sender[0]}_meta": meta}
         return judge(replace(request, **changes), self.season, self.clock(), **options)
@@ -313,6 +319,7 @@ class LeagueManager(Agent):
 
     async def query(self, query: Query) -> QueryAnswer:
         sender, kind = self._context.authenticate(query), query.query_type
+        self._queries.check(sender.agent_id)
         fields: dict[str, Any]
         try:
             self._check_league(query.league_id)

@@ -5,6 +5,7 @@ from typing import Any, TypeAlias
 
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
+from msgspec.structs import replace
 
 from agent_league.dialects import DIALECTS
 from agent_league.dialects.dialect import Dialect, Received, Receiver, Spread
@@ -28,12 +29,15 @@ from agent_league.protocol.jsonrpc import (
 )
 from agent_league.protocol.message import Result
 from agent_league.protocol.play import GameMoveCall, Invitation, ParityCall
+from agent_league.protocol.queries import Query
 from agent_league.protocol.reading import (
     MessageCall,
     find_conversation,
     read_message_batch,
     read_message_call,
 )
+from agent_league.protocol.registration import RegisterPlayer, RegisterReferee
+from agent_league.protocol.strict_json import find_json_fault, has_second_token
 from agent_league.protocol.tokens import is_ticket
 from agent_league.vocabulary import Json
 
@@ -43,7 +47,11 @@ Tool: TypeAlias = Callable[[dict[str, Json]], Result | Awaitable[Result]]
 """A tool that is not a message: it takes its arguments as they came."""
 
 _encode = msgspec.json.Encoder().encode
+TOO_MANY = "too many requests, or too many wrong ones; wait a second, then send it again"
+WAIT_A_SECOND = (("retry-after", "1"),)
 _QUESTIONS = frozenset({Invitation, ParityCall, GameMoveCall})
+_RARE = frozenset({RegisterPlayer, RegisterReferee, Query})
+"""The messages that tell who somebody is; there is time to look at each of them closely."""
 
 
 class Endpoint:
@@ -81,8 +89,10 @@ class Endpoint:
         handler = self._plain_handlers.get(kind)
         if handler is None or call.method != kind.route.tool or call.id is UNSET:
             return None
-        if kind in _QUESTIONS and not is_ticket(message.auth_token):
-            return None  # a third-party referee, which may read other words
+        # A third-party referee may read other words.
+        is_foreign = kind in _QUESTIONS and not is_ticket(message.auth_token)
+        if is_foreign or has_second_token(body) or (kind in _RARE and find_json_fault(body)):
+            return None
         return self._answer_message(call, handler)
 
     def _answer_message(self, call: MessageCall, handler: Handler) -> Answer | Awaitable[Answer]:
@@ -110,17 +120,23 @@ class Endpoint:
         is_right = call.method == kind.route.tool and call.id is not UNSET
         return is_right and issubclass(kind, Notice) and kind in self._plain_handlers
 
+    def too_many(self) -> Answer:
+        """Return the answer to a caller that has to wait."""
+        error = ProtocolError(ErrorCode.TOO_MANY_REQUESTS, TOO_MANY)
+        return Answer(429, self._make_refusal(Call(id=None), error).body, headers=WAIT_A_SECOND)
+
     def too_large(self) -> Answer:
         """Return the answer to a body that was too long to be read."""
         error = ProtocolError(ErrorCode.MESSAGE_TOO_LARGE, "the message is longer than allowed")
-        return Answer(413, self._make_refusal(Call(id=None), error).body)
+        return Answer(413, self._make_refusal(Call(id=None), error).body, is_refusal=True)
 
     def _answer_in_dialect(self, body: bytes) -> Answer | Awaitable[Answer]:
         try:
             call = read_call(body)
             return self._answer_call(call, body)
         except FrameError as error:
-            return Answer(200, encode_error(error.id, error.code, error.detail))
+            text = encode_error(error.id, error.code, error.detail)
+            return Answer(200, text, is_refusal=True)
 
     def _answer_call(self, call: Call, body: bytes) -> Answer | Awaitable[Answer]:
         try:
@@ -189,7 +205,9 @@ class Endpoint:
         self, call: Call | MessageCall, result: Awaitable[Result]
     ) -> Answer:
         try:
-            return _encode_answer(call, await result)
+            found = await result
+            answer = _encode_answer(call, found)
+            return replace(answer, is_refusal=True) if is_rejection(found) else answer
         except ProtocolError as error:
             return self._make_refusal(call, error)
 
@@ -197,9 +215,16 @@ class Endpoint:
         error.conversation_id = _find_conversation(call)
         error_message = self._receiver.make_error(error)
         if call.bare or isinstance(call.id, UnsetType):
-            return _encode_answer(call, error_message)
+            return replace(_encode_answer(call, error_message), is_refusal=True)
         text = f"{error.code} {error.code.name}: {error.detail}"
-        return Answer(200, encode_error(call.id, error.code.rpc, text, error_message))
+        body = encode_error(call.id, error.code.rpc, text, error_message)
+        return Answer(200, body, is_refusal=True)
+
+
+def is_rejection(result: Result) -> bool:
+    """Whether *result* refuses a registration, which is no error in this protocol."""
+    status = result.get("status") if isinstance(result, dict) else getattr(result, "status", None)
+    return status == "REJECTED"
 
 
 def _join(answers: Iterable[Answer]) -> Answer:

@@ -6,6 +6,7 @@ from typing import TypeAlias
 
 from agent_league.member import Member, NotAdmittedError
 from agent_league.peers.endpoint import Handler
+from agent_league.peers.quota import Quota
 from agent_league.player.memory import remember
 from agent_league.protocol import ErrorCode, Message, ProtocolError
 from agent_league.protocol.failures import NoAnswerError
@@ -32,6 +33,8 @@ class RefereeCheck:
         self._invited: dict[tuple[str, str], None] = {}
         """The matches and the referees that invited to them, in a league that gives no tickets."""
         self._announced: dict[str, None] = {}
+        self._checks = Quota("calls of unknown referees", rate=20, burst=40)
+        """Fewer than the league answers: a flood of forged calls must not become one of queries."""
 
     def guard(self, handler: Handler) -> Handler:
         """Return a handler that answers only what the referee of the match asks."""
@@ -69,6 +72,7 @@ class RefereeCheck:
 
     async def _handle_if_confirmed(self, message: Message, handler: Handler) -> Result:
         claim = _read_claim(message)
+        self._checks.check(self._member.name)
         try:
             confirmed = await self._member.confirm_referee(claim)
         except (NoAnswerError, NotAdmittedError) as error:

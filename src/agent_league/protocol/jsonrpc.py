@@ -8,6 +8,7 @@ from msgspec import UNSET, Raw, Struct, UnsetType
 
 from agent_league.protocol.errors import LeagueError, RpcCode
 from agent_league.protocol.explain import explain
+from agent_league.protocol.strict_json import find_json_fault
 from agent_league.vocabulary import Json
 
 Id = str | int | float | None
@@ -76,8 +77,9 @@ def encode_error(id: Id, code: int, message: str, data: Json = None) -> bytes:  
 
 def read_call(body: bytes) -> Call:
     """Return the call in *body*, or raise `FrameError`."""
+    if fault := find_json_fault(body):  # the decoder does not look into the params
+        raise FrameError(RpcCode.PARSE_ERROR, f"not JSON: {fault}")
     try:
-        body.decode()  # the decoder does not look into the params
         frame = _call_decoder.decode(body)
     except msgspec.ValidationError as error:
         detail = f"not a JSON-RPC 2.0 request: {_explain(Call, error)}"

@@ -10,10 +10,12 @@ from typing import Any, Generic, Literal, TypeVar
 
 import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType, field
+from msgspec.structs import replace
 
 from agent_league.dialects.dialect import Spread
 from agent_league.http.exchange import Answer
 from agent_league.offer import Caller
+from agent_league.peers.endpoint import is_rejection
 from agent_league.protocol import Message, ProtocolError, RpcCode
 from agent_league.protocol.fields import SUPPORTED_VERSION
 from agent_league.protocol.jsonrpc import encode_error
@@ -102,7 +104,8 @@ class FastPath:
         try:
             result = await pending
             spread = _encode(result)[1:-1] if isinstance(result, Spread) and not hints.mcp else b""
-            return self._encode_answer(call, result, b",%b" % spread if spread else b"")
+            answer = self._encode_answer(call, result, b",%b" % spread if spread else b"")
+            return replace(answer, is_refusal=True) if is_rejection(result) else answer
         except ProtocolError as error:
             return self._encode_error(call, error)
 
@@ -113,7 +116,7 @@ class FastPath:
         else:
             error.conversation_id = find_conversation(arguments)
         payload = _encode(self._make_error(error))
-        return self._encode_result(call, payload, b'"isError":true')
+        return replace(self._encode_result(call, payload, b'"isError":true'), is_refusal=True)
 
     def _encode_answer(self, call: _Call[Any], result: Result, beside: bytes = b"") -> Answer:
         payload = _encode(result)
@@ -132,7 +135,7 @@ class FastPath:
 
 def _refuse_unknown(call: _Call[Any]) -> Answer:
     text = f"no tool is called {call.params.name[:60]!r}"
-    return Answer(200, encode_error(call.id, RpcCode.INVALID_PARAMS, text))
+    return Answer(200, encode_error(call.id, RpcCode.INVALID_PARAMS, text), is_refusal=True)
 
 
 def _read_call(body: bytes) -> _Call[Any] | None:

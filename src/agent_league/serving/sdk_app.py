@@ -42,6 +42,9 @@ class SdkApp:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         server = await asyncio.shield(self.warm_up())
+        if self._closing.is_set():  # the SDK has stopped, and would fail
+            await _send_goodbye(send)
+            return
         task = asyncio.current_task()
         if scope["type"] == "http" and scope["method"] == "POST" and task is not None:
             self._answering.add(task)
@@ -70,6 +73,11 @@ class SdkApp:
                 await asyncio.wait(self._answering, timeout=grace)
         self._closing.set()
         await asyncio.wait({self._server_task})
+
+
+async def _send_goodbye(send: Send) -> None:
+    await send({"type": "http.response.start", "status": 503, "headers": [(b"retry-after", b"1")]})
+    await send({"type": "http.response.body", "body": b""})
 
 
 def _load_server(served: Served) -> "McpServer":

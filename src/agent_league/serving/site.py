@@ -12,8 +12,10 @@ from agent_league.http.exchange import Answer
 from agent_league.http.site import Headers, Site
 from agent_league.offer import Page, compile_address
 from agent_league.peers.endpoint import Endpoint
-from agent_league.protocol import TOOLS
+from agent_league.protocol import TOOLS, RpcCode
 from agent_league.protocol.contracts import V1_SCHEMAS_PATH, find_contract
+from agent_league.protocol.jsonrpc import encode_error
+from agent_league.protocol.strict_json import find_json_fault
 from agent_league.protocol.versions import V1
 from agent_league.serving.fast_path import FastPath
 from agent_league.serving.header_hints import HeaderHints, read_hints
@@ -36,6 +38,7 @@ def make_site(agent: Agent) -> Site:
         find_page=Pages(agent, served.offer.pages).find,
         body_limit=agent.body_limit,
         too_large=endpoint.too_large,
+        too_many=endpoint.too_many,
         streams=SdkApp(served).streams(),
         names=agent.host_names(),
         answer_elsewhere=RestPaths(served).answer,
@@ -116,6 +119,9 @@ class Switch:
         if answer is not None:  # as nearly always: no header is looked at
             return answer
         hints = read_hints(headers)
+        if fault := find_json_fault(body):
+            error = encode_error(None, RpcCode.PARSE_ERROR, f"not JSON: {fault}")
+            return Answer(400 if hints.mcp else 200, error, is_refusal=True)
         answer = self._fast_path.answer(body, hints) if fits and hints.plain else None
         if answer is not None:
             return answer

@@ -12,7 +12,7 @@ from agent_league.dialects.v2 import report_forms
 from agent_league.dialects.v2.words import Body, read_acceptance
 from agent_league.protocol import MESSAGES, Message, Role, name, registration
 from agent_league.protocol.deviations import Deviation
-from agent_league.protocol.explain import mask_secrets
+from agent_league.protocol.explain import describe_type, mask_secrets
 from agent_league.protocol.fields import UNSTATED, UTC_PATTERN
 from agent_league.protocol.play import JoinAck, MatchAccepted, ParityReply, ResultReport
 from agent_league.protocol.queries import Query
@@ -56,7 +56,7 @@ def repair(kind: type[Message], body: Body, now: str) -> tuple[Body, list[Deviat
     deviations += _repair_player(kind, result)
     if kind in REPAIRS:
         deviations += REPAIRS[kind](result)
-    deviations += _remove_nulls(inspect.type_info(kind), result)
+    deviations += _remove_nulls(describe_type(kind), result)
     return result, deviations
 
 
