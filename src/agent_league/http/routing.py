@@ -85,7 +85,9 @@ def _may_stream(site: Site, head: Head) -> bool:
 
 def _find_responder(site: Site, head: Head) -> Responder:
     if head.path != MCP and head.method == "POST":
-        return lambda body: site.answer_elsewhere(head.path, head.query, body) or _not_found(head)
+        return lambda body: (
+            site.answer_elsewhere(head.path, head.query, body) or _refuse_post(site, head)
+        )
     if head.path != MCP:
         return lambda body: _show_page(site, head)
     if head.method == "POST":
@@ -94,6 +96,10 @@ def _find_responder(site: Site, head: Head) -> Responder:
             return lambda body: answer(site.fill_in(body, query), headers)
         return lambda body: answer(body, headers)
     return lambda body: None if _may_stream(site, head) else _make_not_allowed("POST")
+
+
+def _refuse_post(site: Site, head: Head) -> Answer:
+    return _not_found(head) if site.find_page(head.path) is None else _make_not_allowed("GET")
 
 
 def _not_found(head: Head) -> Answer:

@@ -224,7 +224,9 @@ def _content(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def _endpoint() -> dict[str, Any]:
-    too_large = f"{ErrorCode.MESSAGE_TOO_LARGE} {ErrorCode.MESSAGE_TOO_LARGE.name}"
+    too_large, too_many = (
+        f"{code} {code.name}" for code in (ErrorCode.MESSAGE_TOO_LARGE, ErrorCode.TOO_MANY_REQUESTS)
+    )
     returned = _content(_ref("Returned"))
     return {
         "operationId": "call",
@@ -234,6 +236,7 @@ def _endpoint() -> dict[str, Any]:
             "200": {"description": "The answer, or an error.", "content": returned},
             "202": {"description": "A call without an id was accepted; there is no body."},
             "413": {"description": too_large, "content": returned},
+            "429": {"description": too_many, "content": returned},
         },
     }
 
