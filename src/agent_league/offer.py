@@ -6,7 +6,7 @@ These are declarations only; `serving` makes a server of them.
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 from agent_league.http.exchange import (
     JSON_TYPE,
@@ -137,6 +137,22 @@ class Prompt:
     completions: Completions = field(default_factory=dict)
 
 
+class Gate(Protocol):
+    """Admits the callers that a deployer knows: a `serving.bearer.BearerGate`."""
+
+    def admits(self, token: str | None) -> bool:
+        """Whether the bearer of *token* may go on."""
+        ...
+
+    def refuse(self, token: str | None) -> Answer:
+        """Return the answer to a caller that is not admitted."""
+        ...
+
+    def describe(self) -> dict[str, Json]:
+        """Return what a caller has to know to be admitted."""
+        ...
+
+
 @dataclass(frozen=True)
 class Offer:
     """Everything that an agent offers beside the messages that it answers."""
@@ -161,6 +177,8 @@ class Offer:
     """Answers a GET for people; None: `pages` answers it."""
     find_site: Callable[[str], Place | None] = field(default=lambda path: None)
     """Returns the agent that this one hosts at a path other than /mcp."""
+    gate: Gate | None = None
+    """Who may use the tools and all of MCP; None: everybody."""
     extend: Callable[[Any], None] = field(default=lambda server: None)
     """Adds to the SDK's server what has no field here."""
 

@@ -90,6 +90,11 @@ Networks = Annotated[
     Parameter(help="Where agents may listen, with commas: 10.0.0.0/8,192.168.0.0/16."),
 ]
 
+Issuer = Annotated[
+    str | None,
+    Parameter(help="An OAuth server: only whom it knows may use the league's tools over MCP."),
+]
+
 CrossCheck = Annotated[
     float | None,
     Parameter(

@@ -61,6 +61,7 @@ def start(
     join_code: flags.JoinCode = None,
     roster: flags.Students = None,
     networks: flags.Networks = None,
+    issuer: flags.Issuer = None,
     cross_check: flags.CrossCheck = None,
     new: flags.New = False,
     shared: flags.Shared = SHARED,
@@ -86,6 +87,7 @@ def start(
         port_base=files.manager_port if port_base is None else port_base,
         host=host or files.host,
         networks=read_networks(networks),
+        issuer=issuer,
         **vars(seen),
     )
     run_for_others(_open(spec, folder, new=new), folder, choose_screen(None))
@@ -179,6 +181,7 @@ def manager(
     join_code: flags.JoinCode = None,
     roster: flags.Students = None,
     networks: flags.Networks = None,
+    issuer: flags.Issuer = None,
     cross_check: flags.CrossCheck = None,
     new: flags.New = False,
     shared: flags.Shared = SHARED,
@@ -206,6 +209,7 @@ def manager(
         host=host or files.host,
         endpoint=endpoint and complete_endpoint(endpoint),
         networks=read_networks(networks),
+        issuer=issuer,
         **vars(seen),
     )
     (_run_in_turn if standby else run_manager)(_open(spec, folder, new=new), folder)

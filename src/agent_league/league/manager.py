@@ -27,6 +27,7 @@ from agent_league.offer import (
     ORGANISER,
     Audience,
     ChangeListeners,
+    Gate,
     Offer,
     ToolCard,
 )
@@ -89,6 +90,8 @@ class LeagueManager(Agent):
         self.season = Season(settings)
         self.endpoint_gate = EndpointGate()
         """Set before the manager is served, if it may not call every address."""
+        self.bearer_gate: Gate | None = None
+        """Set before the manager is served, if only known people may use its tools."""
         self.guests: GuestHost | None = None
         """Set before the manager is served, if guests may take part."""
         self.spectators: Spectators | None = None
@@ -146,6 +149,7 @@ class LeagueManager(Agent):
             supply=self._supply,
             identify=self._identify,
             show=lambda request: self.spectators.show(request) if self.spectators else None,
+            gate=self.bearer_gate,
             find_site=lambda path: self.guests.find_site(path) if self.guests else None,
         )
 

@@ -24,6 +24,7 @@ from agent_league.running.processes import AgentProcesses, Group
 from agent_league.running.serve import bind, serve_until, url_of
 from agent_league.running.specs import AgentSpec, LeagueLink, LeagueSpec
 from agent_league.season.season import Season
+from agent_league.serving.bearer import BearerGate
 from agent_league.store import Event
 from agent_league.store.events import FarewellSaid, SeasonEnded, SeasonStarted
 from agent_league.vocabulary import Json
@@ -128,6 +129,8 @@ class LeagueRun:
         look = Look(aliases=spec.aliases, measure=self._measure)
         self._league = OpenLeague(spec.settings, wire, self.url, networks, look)
         self.manager = self._league.manager
+        self._bearer_gate = BearerGate(spec.issuer, self.url) if spec.issuer else None
+        self.manager.bearer_gate = self._bearer_gate
         self._started_at = self._ended_at = time.monotonic()
 
     def _measure(self) -> dict[str, Json]:
@@ -148,6 +151,8 @@ class LeagueRun:
         """Play the season to its end, or from where it stopped if the store has it."""
         manager, folder = self.manager, self.folder
         try:
+            if self._bearer_gate is not None:
+                await self._bearer_gate.load_keys(self._wire)
             async with folder.open_store() as store, keep_files(manager, folder) as keeper:
                 token = await self._league.open(store, folder)
                 is_resumed = bool(self.season.roster.entries())

@@ -193,6 +193,8 @@ class LeagueSpec:
     store: str | None = None
     """The address of the league's store, if that is not the one in its folder."""
     durability: Durability = "power"
+    issuer: str | None = None
+    """The OAuth server that knows who may use the tools of the league; None: anybody may."""
     networks: Sequence[str] = ()
     """Where agents may listen; empty: on this machine, or in private networks if *host* is in one."""
     trace: bool = False

@@ -3,6 +3,7 @@
 import asyncio
 from typing import TYPE_CHECKING
 
+from agent_league.http.exchange import Answer
 from agent_league.http.site import Receive, Scope, Send, Streams
 from agent_league.serving.header_hints import read_hints
 from agent_league.serving.tools import Served
@@ -41,9 +42,13 @@ class SdkApp:
         return self._server_ready
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        gate, token = self._served.offer.gate, read_hints(tuple(scope["headers"])).token
+        if gate is not None and not gate.admits(token):
+            await _send(gate.refuse(token), send)
+            return
         server = await asyncio.shield(self.warm_up())
         if self._closing.is_set():  # the SDK has stopped, and would fail
-            await _send_goodbye(send)
+            await _send(_GOODBYE, send)
             return
         task = asyncio.current_task()
         if scope["type"] == "http" and scope["method"] == "POST" and task is not None:
@@ -75,9 +80,14 @@ class SdkApp:
         await asyncio.wait({self._server_task})
 
 
-async def _send_goodbye(send: Send) -> None:
-    await send({"type": "http.response.start", "status": 503, "headers": [(b"retry-after", b"1")]})
-    await send({"type": "http.response.body", "body": b""})
+_GOODBYE = Answer(503, b'{"error":"the agent is closing"}', headers=(("retry-after", "1"),))
+
+
+async def _send(answer: Answer, send: Send) -> None:
+    headers = [(b"content-type", answer.content_type.encode())]
+    headers += [(name.encode(), value.encode()) for name, value in answer.headers]
+    await send({"type": "http.response.start", "status": answer.status, "headers": headers})
+    await send({"type": "http.response.body", "body": answer.body})
 
 
 def _load_server(served: Served) -> "McpServer":

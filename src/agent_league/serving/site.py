@@ -9,14 +9,15 @@ from msgspec import UNSET, Raw, Struct, UnsetType
 from agent_league.agent import Agent
 from agent_league.dialects import DIALECTS
 from agent_league.http.exchange import Answer
-from agent_league.http.site import Headers, Site
-from agent_league.offer import Page, compile_address
+from agent_league.http.site import MCP, Headers, Site
+from agent_league.offer import Gate, Page, compile_address
 from agent_league.peers.endpoint import Endpoint
 from agent_league.protocol import TOOLS, RpcCode
 from agent_league.protocol.contracts import V1_SCHEMAS_PATH, find_contract
 from agent_league.protocol.jsonrpc import encode_error
 from agent_league.protocol.strict_json import find_json_fault
 from agent_league.protocol.versions import V1
+from agent_league.serving.bearer import METADATA_PATH
 from agent_league.serving.fast_path import FastPath
 from agent_league.serving.header_hints import HeaderHints, read_hints
 from agent_league.serving.rest import RestPaths, fill_in
@@ -32,10 +33,10 @@ def make_site(agent: Agent) -> Site:
     handlers = agent.handlers()
     served = Served(agent, agent.offer(), handlers)
     endpoint = served.endpoint
-    answer = Switch(agent, endpoint, FastPath(served)).answer
+    answer = Switch(agent, endpoint, FastPath(served), served.offer.gate).answer
     return Site(
         answer=_log_exchanges(answer, agent) if agent.agent_log.detailed else answer,
-        find_page=Pages(agent, served.offer.pages).find,
+        find_page=Pages(agent, {**served.offer.pages, **_describe_gate(served.offer.gate)}).find,
         body_limit=agent.body_limit,
         too_large=endpoint.too_large,
         too_many=endpoint.too_many,
@@ -108,8 +109,10 @@ _MCP_CALL = b'"tools/call"'
 class Switch:
     """Answers league messages and plain MCP calls; leaves all other MCP requests to the SDK."""
 
-    def __init__(self, agent: Agent, league: Endpoint, fast_path: FastPath) -> None:
-        self._league, self._fast_path = league, fast_path
+    def __init__(
+        self, agent: Agent, league: Endpoint, fast_path: FastPath, gate: Gate | None = None
+    ) -> None:
+        self._league, self._fast_path, self._gate = league, fast_path, gate
         self._limit, self._takes_batches = agent.body_limit, agent.takes_batches
 
     def answer(self, body: bytes, headers: Headers) -> Answer | Awaitable[Answer] | None:
@@ -122,6 +125,8 @@ class Switch:
         if fault := find_json_fault(body):
             error = encode_error(None, RpcCode.PARSE_ERROR, f"not JSON: {fault}")
             return Answer(400 if hints.mcp else 200, error, is_refusal=True)
+        if self._gate and not self._gate.admits(hints.token) and self._is_for_known(body, hints):
+            return self._gate.refuse(hints.token)
         answer = self._fast_path.answer(body, hints) if fits and hints.plain else None
         if answer is not None:
             return answer
@@ -133,6 +138,16 @@ class Switch:
         if body.startswith(b"["):
             return self._league.answer_batch(body) if self._takes_batches else None
         return self._league.answer_plain(body)
+
+    def _is_for_known(self, body: bytes, hints: HeaderHints) -> bool:
+        """Whether *body* needs a bearer: all of MCP, and tools that are called without it."""
+        return is_mcp(body, hints, frozenset()) or _peek.decode(body).method in self._league.tools
+
+
+def _describe_gate(gate: Gate | None) -> dict[str, Page]:
+    """Return the pages that tell a client where to get a token (RFC 9728)."""
+    paths = (METADATA_PATH, METADATA_PATH + MCP)
+    return dict.fromkeys(paths, gate.describe) if gate else {}
 
 
 def is_mcp(body: bytes, hints: HeaderHints, own_tools: frozenset[str]) -> bool:
