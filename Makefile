@@ -74,8 +74,8 @@ browser: $(READY_DEV)  ## look at the pages of leagues in a real browser (chromi
 	@$(PY) -m pytest -q tests/browser $(ARGS)
 
 attack: $(READY_DEV)  ## attack a league in every way of the threat list (SECURITY.md)
-	@$(PY) -m pytest -n 2 -q tests/attacks tests/verification tests/test_chance.py \
-	  tests/http_wire/test_limits.py tests/end_to_end/test_no_server_error.py tests/end_to_end/test_hostile_mcp_players.py \
+	@$(PY) -m pytest -n 2 -q tests/attacks tests/verification tests/test_chance.py tests/league/test_any_operations.py \
+	  tests/http_wire/test_limits.py tests/http_wire/test_allowances.py tests/end_to_end/test_no_server_error.py tests/end_to_end/test_hostile_mcp_players.py \
 	  tests/league/test_registering_again.py tests/league/test_token_lifetime.py tests/store/test_damage.py \
 	  tests/cli/test_escape_codes.py $(ARGS)
 
@@ -155,6 +155,8 @@ bench-leagues: $(READY_BENCH)  ## measure what 100 leagues at once cost beside o
 
 bench-crowd: $(READY_BENCH)  ## measure pairings and standings of 10,000 players (ARGS="--players 100000")
 	@$(BENCH).crowd $(ARGS)
+bench-hostile: $(READY_BENCH)  ## measure what 10 hostile players of 100 cost the others (ARGS="--runs 5")
+	@$(BENCH).hostile $(ARGS)
 
 conformance: $(READY_DEV) $(READY_NODE)  ## run the official MCP suite and MCP clients of others against us
 	@PYTHONPATH=tests $(PY) tests/conformance/run.py $(NODE)

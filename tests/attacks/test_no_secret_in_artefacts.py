@@ -1,15 +1,19 @@
 """T16, S10: after a whole league, no token, no key and no seed is in anything that it has written."""
 
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
 
 import pytest
 
 from agent_league.protocol.tokens import hash_token
 
+MOST_PAGES = 80
 pytestmark = pytest.mark.processes
 COMMANDS = (
     ("log",),
@@ -52,6 +56,7 @@ def test_no_token_no_key_and_no_hash_of_a_token_is_in_any_artefact(tmp_path: Pat
     )
     secrets = dict(read_secrets(tmp_path))
     assert len(secrets) >= 2 * 6
+    league(tmp_path, "report", "--out", str(tmp_path / "report"))  # every page, as a file
     artefacts = {"the screen": shown}
     artefacts |= {" ".join(words): league(tmp_path, *words) for words in COMMANDS}
     written = [file for file in tmp_path.rglob("*") if file.is_file()]
@@ -68,20 +73,55 @@ def test_no_token_no_key_and_no_hash_of_a_token_is_in_any_artefact(tmp_path: Pat
         assert private, file
 
 
-def test_no_process_of_a_league_has_a_secret_in_its_command_line(tmp_path: Path) -> None:
+def test_no_process_of_a_running_league_and_none_of_its_pages_shows_a_secret(
+    tmp_path: Path,
+) -> None:
     command = [sys.executable, "-m", "agent_league", "start", "--players", "2", "--port-base", "0"]
     words = [*command, "--shared", str(tmp_path)]
     with subprocess.Popen(words, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as running:
-        assert running.stderr is not None
-        assert b"open" in running.stderr.readline() + running.stderr.readline()
-        lines = [
-            file.read_bytes() for file in Path("/proc").glob("[0-9]*/cmdline") if _is_there(file)
-        ]
-        secrets = dict(read_secrets(tmp_path))
-        running.terminate()
-        running.communicate(timeout=30)
+        try:
+            assert running.stderr is not None
+            while b"/mcp" not in (line := running.stderr.readline()):
+                assert line, "the league did not start"
+            found = re.search(r"http://[0-9.:]+(?=/mcp)", line.decode())
+            assert found is not None
+            pages = read_pages(found[0])
+            lines = [
+                file.read_bytes()
+                for file in Path("/proc").glob("[0-9]*/cmdline")
+                if _is_there(file)
+            ]
+            secrets = dict(read_secrets(tmp_path))
+        finally:
+            running.terminate()
+            running.communicate(timeout=30)
     assert secrets
+    assert len(pages) > 10
+    assert not [one for one, page in pages.items() for s in secrets.values() if s.encode() in page]
     assert not [line for line in lines for secret in secrets.values() if secret.encode() in line]
+
+
+def read_pages(base: str) -> dict[str, bytes]:
+    """Return every page of a running league that its pages lead to, and those for programs."""
+    waiting = ["/", "/record", "/metrics", "/status", "/standings", "/schemas/openapi.json"]
+    pages: dict[str, bytes] = {}
+    while waiting and len(pages) < MOST_PAGES:
+        path = waiting.pop(0)
+        if path not in pages:
+            pages[path] = _fetch(base + path)
+            found = re.findall(rb"href=[\"'](/[^\"'#?]*)", pages[path])
+            waiting += [link.decode() for link in found]
+    return pages
+
+
+def _fetch(url: str) -> bytes:
+    request = Request(url, headers={"accept": "text/html"})  # noqa: S310 - of this machine
+    try:
+        with urlopen(request, timeout=20) as answer:  # noqa: S310
+            return bytes(answer.read())
+    except HTTPError as error:
+        with error:
+            return error.read()
 
 
 def _is_there(file: Path) -> bool:

@@ -1,6 +1,7 @@
 """An agent as a site: league protocol and MCP at `/mcp`, pages at other paths."""
 
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from typing import TypeAlias
 
 import msgspec
@@ -141,7 +142,11 @@ class Switch:
 
     def _is_for_known(self, body: bytes, hints: HeaderHints) -> bool:
         """Whether *body* needs a bearer: all of MCP, and tools that are called without it."""
-        return is_mcp(body, hints, frozenset()) or _peek.decode(body).method in self._league.tools
+        with suppress(msgspec.DecodeError):  # a batch, which is no call of a tool
+            return (
+                is_mcp(body, hints, frozenset()) or _peek.decode(body).method in self._league.tools
+            )
+        return hints.mcp
 
 
 def _describe_gate(gate: Gate | None) -> dict[str, Page]:
