@@ -155,6 +155,7 @@ bench-leagues: $(READY_BENCH)  ## measure what 100 leagues at once cost beside o
 
 bench-crowd: $(READY_BENCH)  ## measure pairings and standings of 10,000 players (ARGS="--players 100000")
 	@$(BENCH).crowd $(ARGS)
+
 bench-hostile: $(READY_BENCH)  ## measure what 10 hostile players of 100 cost the others (ARGS="--runs 5")
 	@$(BENCH).hostile $(ARGS)
 

@@ -88,8 +88,8 @@ ERROR_ADVICE: Mapping[ErrorCode, Advice] = {
         "leave out what the receiver does not need",
     ),
     ErrorCode.TOO_MANY_REQUESTS: (
-        "reserved for agents that limit how often they are called; none of ours sends it",
-        "wait, then send the request again",
+        "you ask too often, or too many of your requests were refused (SECURITY.md, Limits)",
+        "wait a second, then send it again; do not poll without a pause",
     ),
 }
 
@@ -115,6 +115,10 @@ RPC_ADVICE: Mapping[RpcCode, Advice] = {
 
 STATUS_ADVICE: Mapping[int, Advice] = {
     400: ("this is not HTTP", "is it `https://` where it must be `http://`?"),
+    401: (
+        "the league asks an OAuth server who you are (`--issuer`)",
+        "get a token as `/.well-known/oauth-protected-resource` says, and send it as a bearer",
+    ),
     403: ("a web page of another site calls the agent", "call it from a program, not from a page"),
     404: ("there is nothing at this path", "the path is `/mcp`"),
     405: ("the method is wrong for this path", "`POST` to `/mcp`; pages are read with `GET`"),
@@ -125,6 +129,7 @@ STATUS_ADVICE: Mapping[int, Advice] = {
         "the agent listens for its own machine only, and was called by another name",
         "use `127.0.0.1`, or start it with `--host 0.0.0.0` ([campus](campus.md))",
     ),
+    429: ("you ask too often (E027)", "wait a second, then send it again"),
     431: ("the headers are too long", "send fewer headers, or smaller cookies"),
     500: ("the receiver made a mistake of its own", "please report it"),
     501: ("the request asks for a protocol other than HTTP/1.1", "no upgrade, no WebSocket"),

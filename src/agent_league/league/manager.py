@@ -74,6 +74,7 @@ class LeagueManager(Agent):
     """Runs one season of one league."""
 
     role = Role.LEAGUE
+    bearer_gate: Gate | None = None  # set before it is served, if not everybody may use its tools
 
     def __init__(
         self,
@@ -85,13 +86,9 @@ class LeagueManager(Agent):
     ) -> None:
         """*count_audience* counts the players of all leagues of this process, if it has several."""
         super().__init__("LM", wire, patience=settings.patience, **options)
-        self.settings = settings
-        self.events = events
-        self.season = Season(settings)
+        self.settings, self.events, self.season = settings, events, Season(settings)
         self.endpoint_gate = EndpointGate()
         """Set before the manager is served, if it may not call every address."""
-        self.bearer_gate: Gate | None = None
-        """Set before the manager is served, if only known people may use its tools."""
         self.guests: GuestHost | None = None
         """Set before the manager is served, if guests may take part."""
         self.spectators: Spectators | None = None

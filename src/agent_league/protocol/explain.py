@@ -3,7 +3,6 @@
 import json
 import re
 from collections.abc import Mapping
-from functools import cache
 from typing import Any, NamedTuple
 
 from msgspec import inspect
@@ -74,10 +73,14 @@ def make_rule_error(key: str) -> ValueError:
     return ValueError(f"{key} breaks its rule")
 
 
-@cache
+_described: dict[type[Any], inspect.Type] = {}
+
+
 def describe_type(kind: type[Any]) -> inspect.Type:
-    """Return what msgspec knows about *kind*; it takes a millisecond to find out."""
-    return inspect.type_info(kind)
+    """Return what msgspec knows about *kind*; to find out takes a millisecond, once."""
+    if kind not in _described:
+        _described[kind] = inspect.type_info(kind)
+    return _described[kind]
 
 
 def make_field_error(key: str, expected: str, got: Json) -> ValueError:
