@@ -11,6 +11,7 @@ import msgspec
 from agent_league.agent import Agent
 from agent_league.guests import GuestDesk
 from agent_league.http.client import HttpClient
+from agent_league.http.limits import ConnectionLimit
 from agent_league.http.server import HttpServer
 from agent_league.league import LeagueManager
 from agent_league.member import Member
@@ -62,6 +63,8 @@ class HttpLeague:
         self.url = ""
         self.servers: list[HttpServer] = []
         self._opened = AsyncExitStack()
+        self._limit = ConnectionLimit(4096)
+        """Its own: what earlier leagues of the process were asked must not count."""
 
     async def __aenter__(self) -> Self:
         sock = bind(LOOPBACK, 0)
@@ -83,7 +86,7 @@ class HttpLeague:
         return url
 
     async def _serve(self, agent: Agent, sock: socket) -> None:
-        server = await HttpServer.start(make_site(agent), sock)
+        server = await HttpServer.start(make_site(agent), sock, self._limit)
         self.servers.append(server)
         self._opened.push_async_callback(agent.close)
         self._opened.push_async_callback(server.close, 0.1)
@@ -92,7 +95,7 @@ class HttpLeague:
         """Serve the member that *make* makes for an endpoint, and register it."""
         sock = bind(LOOPBACK, 0)
         member = make(url_of(sock))
-        server = await HttpServer.start(make_site(member), sock)
+        server = await HttpServer.start(make_site(member), sock, self._limit)
         self._opened.push_async_callback(member.close)
         self._opened.push_async_callback(server.close, 0.1)
         member.server = server  # type: ignore[attr-defined]  # for a referee that vanishes

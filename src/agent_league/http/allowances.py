@@ -63,7 +63,7 @@ class Allowance:
         return 0.0 if self.left >= 0 else self._fill_up(now)
 
     def _fill_up(self, now: float) -> float:
-        self.left = min(self._burst, self.left + (now - self._filled_at) * self._rate)
+        self.left = min(self._burst, self.left + max(0.0, now - self._filled_at) * self._rate)
         self._filled_at = now
         if self.left >= 0:
             return 0.0
