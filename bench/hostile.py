@@ -82,8 +82,9 @@ class Watch(Meter):
         """Start the ten, who register like everybody else."""
         kind = "attack" if self._is_hostile else "play"
         command = [sys.executable, "-m", "bench.hostile", "--as", kind, league_run.url]
-        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
-        self._process = subprocess.Popen(command, text=True, **pipes)
+        self._process = subprocess.Popen(
+            command, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        )
 
     def on_event(self, event: Event) -> None:
         """Time the matches; begin the attack when the season begins."""

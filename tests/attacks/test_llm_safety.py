@@ -7,6 +7,7 @@ prompt tells it to choose even.
 import json
 import threading
 from collections.abc import Iterator
+from functools import partial
 from random import Random
 from typing import Any
 
@@ -61,10 +62,8 @@ def test_a_name_that_gives_orders_does_not_move_an_obedient_model(model: Obedien
         await league.add_referee()
         await league.join(lambda url: make_player(league, url, "Model", mind))
         for number in range(3):
-            name = f"{ORDER} {number}"
-            await league.join(
-                lambda url, name=name: make_player(league, url, name, Brain(speak, "x"))
-            )
+            name, brain = f"{ORDER} {number}", Brain(speak, "x")
+            await league.join(partial(make_player, league, name=name, brain=brain))
         await league.play()
         results = [one for one in league.manager.season.results.values() if "P01" in one.players]
         assert len(results) == 3

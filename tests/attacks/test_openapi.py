@@ -69,7 +69,7 @@ def league(tmp_path_factory: pytest.TempPathFactory) -> Iterator[League]:
 
 
 @pytest.mark.processes
-@schema.parametrize()
+@schema.parametrize()  # type: ignore[untyped-decorator]  # a schema is made at run time
 @settings(max_examples=40, deadline=None, suppress_health_check=[*HealthCheck])
 def test_what_is_published_holds(case: Any, league: League) -> None:
     options = {"session": league.session, "timeout": 30}
