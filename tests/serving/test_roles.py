@@ -16,7 +16,7 @@ GUEST = {"join_league", "wait_for_turn", "make_move", "get_standings"}
 PLAYER = GUEST | {"register_player", "league_query"}
 REFEREE = GUEST | {"register_referee", "league_query", "report_match_result", "report_transcript"}
 _ORDERS = """create_schedule start_league close_registration pause_league void_match replay_match disqualify_agent
-reinstate_agent announce rotate_token play_by_hand get_order step_match"""
+reinstate_agent announce rotate_token play_by_hand get_order step_match end_league"""
 ORGANISER = PLAYER | REFEREE | set(_ORDERS.split())
 
 MAX_GUEST_CHARS = 4000

@@ -15,6 +15,7 @@ from agent_league.store.events import (
     AgentRecovered,
     AgentReinstated,
     AnnouncementMade,
+    EndOrdered,
     LeagueContinued,
     LeaguePaused,
     ManualPlayChosen,
@@ -48,6 +49,7 @@ LATER = (
     AnnouncementMade,
     ReportContested,
     RegistrationSet,
+    EndOrdered,
 )
 """Kinds of event that the older version did not have."""
 OLDER = (kept.event for kept in STORED if not isinstance(kept.event, LATER))
