@@ -15,7 +15,7 @@ from bench.recording import Script, Value
 from bench.references.stack import Stack
 
 Pairing = tuple[int, int]
-TABLE = "LEAGUE_STANDINGS_UPDATE"
+TABLE, COMPLETED = "LEAGUE_STANDINGS_UPDATE", "ROUND_COMPLETED"
 
 
 @dataclass(frozen=True)
@@ -101,11 +101,12 @@ class Manager(Caller):
     async def run(self, rounds: int) -> None:
         """Play the first *rounds* of the season."""
         tables, total = self.script.count_broadcasts(TABLE), self.script.rounds
+        completed = self.script.count_broadcasts(COMPLETED)
         for number, pairings in enumerate(islice(draw_rounds(self.script.players), rounds)):
             await self._tell_everybody("ROUND_ANNOUNCEMENT")
             await asyncio.gather(*(self._play(pairing) for pairing in pairings))
-            if number + 1 < total:  # the last is told after the last result
-                await self._tell_everybody("ROUND_COMPLETED")
+            if number < completed:  # the last may be told after the last result
+                await self._tell_everybody(COMPLETED)
             if (number + 1) * tables // total > number * tables // total:
                 await self._tell_everybody(TABLE)
 

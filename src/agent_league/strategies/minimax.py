@@ -33,42 +33,37 @@ def strategy(situation: Situation) -> Json:
     restore = find_restore(game) if game else None
     if game is None or restore is None or not isinstance(situation.view, dict):
         return situation.rng.choice(situation.legal)
-    best = find_best(str(situation.game), restore(situation.view), tuple(situation.legal))
-    return situation.rng.choice(best)
+    best = find_best(str(situation.game), restore(situation.view))
+    return situation.legal[situation.rng.choice(best)]
 
 
 @lru_cache(maxsize=10_000)  # the first moves of many matches are the same
-def find_best(game_type: str, state: Any, legal: Sequence[Json]) -> Sequence[Json]:
-    """Return the moves than which none is better, as far as the search sees.
+def find_best(game_type: str, state: Any) -> Sequence[int]:
+    """Return which of the legal moves are the best, as far as the search sees: their places.
 
     It looks deeper and deeper, until it has seen all, or enough. The same position always gets the
     same moves: nothing is remembered from one search to the next.
     """
     game = GAMES[game_type]
     (seat,) = game.to_move(state)
-    children = [(move, game.play(state, {seat: move}, _NO_CHANCE)) for move in legal]
-    best, search = legal, _Search(game, find_estimate(game_type))
+    children = [game.play(state, {seat: move}, _NO_CHANCE) for move in game.legal(state, seat)]
+    places = tuple(range(len(children)))
+    best, search = places, _Search(game, find_estimate(game_type))
     for depth in range(game.turns):
         search.depth, cuts = depth, search.cuts
-        values = dict[Json, int]()
+        values = dict[int, int]()
         highest = -WIN
-        for move, child in _put_first(children, best):
+        # The best first: after them, most others are soon seen to be worse.
+        for place in sorted(places, key=lambda place: place not in best):
             # One less than the highest, so that a move as good as the best is seen to be so.
-            values[move] = search.look_for(seat, child, depth, highest - 1, WIN)
-            highest = max(highest, values[move])
+            values[place] = search.look_for(seat, children[place], depth, highest - 1, WIN)
+            highest = max(highest, values[place])
         if search.nodes > NODES and depth:
             break
-        best = tuple(move for move in legal if values[move] == highest)
+        best = tuple(place for place in places if values[place] == highest)
         if abs(highest) > WIN // 2 or search.cuts == cuts:
             break
     return best
-
-
-def _put_first(
-    children: Sequence[tuple[Json, Any]], best: Sequence[Json]
-) -> Sequence[tuple[Json, Any]]:
-    """Return the best moves before the others: after them, most others are soon seen to be worse."""
-    return sorted(children, key=lambda child: child[0] not in best)
 
 
 class _Seen(NamedTuple):
