@@ -2,6 +2,7 @@
 
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -29,7 +30,7 @@ def bundle(tmp_path_factory: pytest.TempPathFactory) -> Path:
     if shutil.which("unshare") is None or run_cut_off("true", folder).returncode:
         pytest.skip("networks cannot be cut off here (unshare, ip)")
     own = {name: value for name, value in os.environ.items() if not name.startswith("MAKE")}
-    make = [str(shutil.which("make")), "bundle", f"PYTHON={sys.executable}", "ARGS="]
+    make = [str(shutil.which("make")), "bundle", f"PYTHON={shlex.quote(sys.executable)}", "ARGS="]
     subprocess.run(make, cwd=ROOT, check=True, env=own)
     (archive,) = (ROOT / "dist").glob("*-bundle.tar.gz")
     shutil.unpack_archive(archive, folder, filter="data")
@@ -40,7 +41,7 @@ def test_the_bundle_plays_a_league_on_a_machine_without_network(bundle: Path) ->
     readme = (bundle / "bundle/README.txt").read_text(encoding="utf-8")
     assert PIP in readme
     assert run_cut_off("ip route get 192.0.2.1", bundle).returncode != 0
-    script = f"{sys.executable} -m venv league\n{PIP} --quiet\n"
+    script = f"{shlex.quote(sys.executable)} -m venv league\n{PIP} --quiet\n"
     played = run_cut_off(script + "league/bin/league play --display none --port-base 0", bundle)
     assert played.returncode == 0, played.stderr
     assert "Champion" in played.stdout
@@ -51,6 +52,6 @@ def test_a_changed_file_in_the_bundle_is_refused(bundle: Path, tmp_path: Path) -
     (wheel,) = (tmp_path / "bundle").glob("agent_league-*.whl")
     with wheel.open("ab") as file:
         file.write(b"x")
-    done = run_cut_off(f"{sys.executable} -m venv league\n{PIP} --quiet", tmp_path)
+    done = run_cut_off(f"{shlex.quote(sys.executable)} -m venv league\n{PIP} --quiet", tmp_path)
     assert done.returncode != 0
     assert re.search("DO NOT MATCH THE HASHES", done.stderr, re.IGNORECASE)
