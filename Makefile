@@ -24,6 +24,7 @@ COMMANDS ?= 200
 STORE ?= sqlite
 RUNS ?= 3
 FIRST ?= 1
+FAULT ?=
 ARGS ?=
 
 export UV_PYTHON_DOWNLOADS := never
@@ -67,8 +68,8 @@ chaos: $(READY_DEV)  ## kill leagues, break their links, run random commands (SE
 	@CHAOS_SEEDS=$(SEEDS) CHAOS_FAULTY_SEEDS=$(FAULTS) CHAOS_STORE=$(STORE) CHAOS_COMMANDS=$(COMMANDS) \
 	  $(PY) -m pytest -q tests/chaos $(ARGS)
 
-distributed: $(READY_DEV)  ## leagues on three hosts (network namespaces), one of which fails (RUNS=3, FIRST=1; needs root, PostgreSQL, iproute2)
-	@DISTRIBUTED_RUNS=$(RUNS) DISTRIBUTED_FIRST=$(FIRST) $(PY) -m pytest -q -s tests/distributed $(ARGS)
+distributed: $(READY_DEV)  ## leagues on three hosts (network namespaces), one of which fails (RUNS=3, FIRST=1, FAULT=kill|cut; needs root, PostgreSQL, iproute2)
+	@DISTRIBUTED_RUNS=$(RUNS) DISTRIBUTED_FIRST=$(FIRST) DISTRIBUTED_FAULT=$(FAULT) $(PY) -m pytest -q -s tests/distributed $(ARGS)
 
 browser: $(READY_DEV)  ## look at the pages of leagues in a real browser (chromium)
 	@$(PY) -m pytest -q tests/browser $(ARGS)

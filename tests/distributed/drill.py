@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from distributed.database import Database
 from distributed.hosts import FAULTS, Host, Network
@@ -16,7 +17,10 @@ from distributed.hosts import FAULTS, Host, Network
 TESTS = Path(__file__).parent.parent
 ENVIRONMENT = {"PYTHONPATH": f"{TESTS}:{TESTS.parent / 'src'}", "PATH": os.environ["PATH"]}
 PLAYERS, ROUNDS, SEATS = 300, 4, 8
+MATCHES = PLAYERS // 2 * ROUNDS
 LEAGUE, PORT = "cup", 8000
+LEADER, STANDBY = 1, 2
+"""The hosts of the two managers; the first host has PostgreSQL."""
 LONGEST_S = 420.0
 """Seconds that a whole run may take, on a machine that is busy with other things."""
 
@@ -38,6 +42,15 @@ class Plan(Struct, frozen=True):
         host, after = rng.randrange(3), rng.randrange(matches)
         return cls(seed, host, fault, after, round(rng.uniform(4.0, 12.0), 1))
 
+    def with_fault(self, fault: str) -> "Plan":
+        """Return the same run in which *fault* hits the host of the leader."""
+        return replace(self, host=LEADER, fault=fault)
+
+    @property
+    def is_take_over_due(self) -> bool:
+        """Whether the standby has to lead."""
+        return self.host == LEADER and self.fault != "slow"
+
 
 class Outcome(Struct, frozen=True):
     """What came of a run."""
@@ -47,10 +60,15 @@ class Outcome(Struct, frozen=True):
     acknowledged: int
     lost: list[str]
     doubled: int
+    verified: bool
     term: int
     takeover_s: float | None
     """How long nobody led, if the leader's host was cut off or killed."""
     seconds: float
+
+    @property
+    def is_complete(self) -> bool:
+        return self.matches == MATCHES
 
 
 def python(*words: str) -> list[str]:
@@ -61,10 +79,8 @@ def python(*words: str) -> list[str]:
 class Drill:
     """PostgreSQL is on the first host; managers on the others; a worker and players on each."""
 
-    def __init__(self, folder: Path, network: Network, seed: int) -> None:
-        self._folder, self._hosts = folder, network.hosts
-        self._matches = PLAYERS // 2 * ROUNDS
-        self.plan = Plan.make(seed, self._matches)
+    def __init__(self, folder: Path, network: Network, plan: Plan) -> None:
+        self._folder, self._hosts, self.plan = folder, network.hosts, plan
         self._database = Database(self._hosts[0], folder / "pg")
         self._leagues = ",".join(f"http://{one.address}:{PORT}" for one in self._hosts[1:])
 
@@ -119,21 +135,22 @@ class Drill:
     def _hit(self, host: Host) -> float | None:
         """Let the fault happen; return how long it took until the standby led, if it had to."""
         begin, end = FAULTS[self.plan.fault]
-        probing = None
-        if self.plan.host == 1 and self.plan.fault != "slow":
-            standby = self._hosts[2].address
-            probing = self._hosts[2]._launch(
-                python("distributed.probe", standby, str(PORT), "60"), self._folder / "probe.out"
-            )
-            time.sleep(0.5)  # noqa: TID251 - until the probe probes, so that it loses nothing
+        probing = self._probe() if self.plan.is_take_over_due else None
+        at = time.monotonic()
         getattr(host, begin)()
         time.sleep(self.plan.lasts)  # noqa: TID251 - this is how long the fault lasts
         getattr(host, end)()
         if probing is None:
             return None
         probing.wait(90)
-        told = self._read("probe.out").split()
-        return max(0.0, float(told[0]) - 0.5) if told and told[0] != "None" else float("inf")
+        told = self._read("probe.out").strip()
+        return float(told) - at if told and told != "None" else float("inf")
+
+    def _probe(self) -> subprocess.Popen[bytes]:
+        """Look from now on when the standby begins to serve."""
+        standby = self._hosts[STANDBY]
+        looking = python("distributed.probe", standby.address, str(PORT), "60")
+        return standby.launch(looking, self._folder / "probe.out")
 
     def _look(self) -> dict[str, object]:
         try:
@@ -152,13 +169,13 @@ class Drill:
         acknowledged = self._list_acknowledged()
         store = ("--store", self._database.address, "--shared", str(self._folder / "verify"))
         verified = self._hosts[0].ask(*python("agent_league", "verify", LEAGUE, *store))
-        assert "holds" in verified, verified
         return Outcome(
             self.plan,
             matches=len({*ended}),
             acknowledged=len({*acknowledged}),
             lost=sorted({*acknowledged} - {*ended}),
             doubled=len(ended) - len({*ended}),
+            verified="holds" in verified,
             term=int(str(found["term"])),
             takeover_s=takeover_s,
             seconds=round(seconds, 1),
@@ -183,6 +200,6 @@ class Drill:
             time.sleep(pause)  # noqa: TID251 - nobody tells another program when it is so far
 
 
-def drill(folder: Path, seed: int) -> Outcome:
+def drill(folder: Path, plan: Plan) -> Outcome:
     with Network(3) as network:
-        return Drill(folder, network, seed).play()
+        return Drill(folder, network, plan).play()

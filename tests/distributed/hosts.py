@@ -47,9 +47,10 @@ class Host:
     def start(self, command: Sequence[str], output: Path) -> subprocess.Popen[bytes]:
         """Start a program that is started again when the host comes back after a kill."""
         self._services.append((command, output))
-        return self._launch(command, output)
+        return self.launch(command, output)
 
-    def _launch(self, command: Sequence[str], output: Path) -> subprocess.Popen[bytes]:
+    def launch(self, command: Sequence[str], output: Path) -> subprocess.Popen[bytes]:
+        """Start a program that ends with the host."""
         with output.open("ab") as file:
             process = subprocess.Popen(
                 ["ip", "netns", "exec", self._name, *command],
@@ -97,7 +98,7 @@ class Host:
         """Start all services again, as a machine does that was switched off and on."""
         self.processes.clear()
         for command, output in self._services:
-            self._launch(command, output)
+            self.launch(command, output)
 
     def remove(self) -> None:
         self.kill()

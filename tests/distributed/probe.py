@@ -1,4 +1,7 @@
-"""Waits until somebody serves at a port: `probe HOST PORT SECONDS` prints how long that took."""
+"""Waits until somebody serves at a port: `probe HOST PORT SECONDS` prints when that was.
+
+The time is that of the monotonic clock, which all processes of a machine share.
+"""
 
 import http.client
 import sys
@@ -6,13 +9,13 @@ import time
 
 
 def probe(host: str, port: int, seconds: float) -> float | None:
-    began = time.monotonic()
-    while time.monotonic() < began + seconds:
+    ends = time.monotonic() + seconds
+    while time.monotonic() < ends:
         connection = http.client.HTTPConnection(host, port, timeout=2)
         try:
             connection.request("GET", "/ready")
             if connection.getresponse().status < 500:
-                return time.monotonic() - began
+                return time.monotonic()
         except OSError:
             time.sleep(0.02)  # noqa: TID251 - a program beside the league, which only looks
         finally:
