@@ -21,6 +21,7 @@ from agent_league.season.season import Season
 from agent_league.serving.site import make_site
 from agent_league.store import Event, EventLog
 from agent_league.store.events import SeasonEnded, SeasonStarted
+from agent_league.store.store import Store
 from bench.measurement import Cost, Reading, compute_cost, read_clocks
 from bench.ours import make_spec
 
@@ -83,13 +84,16 @@ class MemoryVenue:
 
 
 async def play_here(
-    spec: LeagueSpec, venue: Venue, on_event: Callable[[Event, Season], None]
+    spec: LeagueSpec,
+    venue: Venue,
+    on_event: Callable[[Event, Season], None],
+    store: Store | None = None,
 ) -> None:
     """Play a league to its end; all agents are in this process."""
     place = venue.find_place()
     manager = LeagueManager(spec.settings, venue.wire, EventLog())
     manager.events.listen(lambda event: on_event(event, manager.season))
-    await manager.open()
+    await manager.open(store)
     await venue.serve(manager, place)
     link = LeagueLink(place, seed=spec.settings.seed, is_ours=True)
     members: list[Member] = []
@@ -104,6 +108,8 @@ async def play_here(
     for each in (*members, manager):
         await each.close()
     await venue.close()
+    if store is not None:
+        await store.close()
 
 
 async def _take_part(member: Member) -> None:

@@ -15,6 +15,8 @@ import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import msgspec
@@ -22,6 +24,7 @@ import msgspec
 from agent_league.running.event_loop import run
 from agent_league.season.season import Season
 from agent_league.store.events import Event, SeasonEnded, SeasonStarted
+from agent_league.store.sqlite import SqliteStore
 from bench.in_process import HttpVenue, play_here
 from bench.measurement import run_apart
 from bench.ours import make_spec
@@ -65,9 +68,13 @@ class Twin:
     calls_by_part: Mapping[str, float]
     instructions: float | None
     """None where valgrind is not installed."""
+    durable_instructions: float | None
+    """The same with a store in a file, and with the messages of every match in it."""
 
 
-def play_twin(legs: int, profile: cProfile.Profile | None = None) -> None:
+def play_twin(
+    legs: int, profile: cProfile.Profile | None = None, *, is_durable: bool = False
+) -> None:
     """Play the league, and let *profile* look at its season."""
     spec = make_spec(PLAYERS, legs=legs)
     settings = replace(spec.settings, table_interval=NEVER, heartbeat=NEVER)
@@ -78,7 +85,9 @@ def play_twin(legs: int, profile: cProfile.Profile | None = None) -> None:
         if profile is not None and isinstance(event, SeasonEnded):
             profile.disable()
 
-    run(play_here(replace(spec, settings=settings), HttpVenue(), note))
+    with TemporaryDirectory() as folder:
+        store = SqliteStore(Path(folder, "league.db")) if is_durable else None
+        run(play_here(replace(spec, settings=settings), HttpVenue(), note, store))
 
 
 def count_calls(legs: int) -> Counter[str]:
@@ -108,10 +117,11 @@ def find_part(file: str) -> str:
     return next((part for path, part in PARTS.items() if path in file), ELSEWHERE)
 
 
-def count_instructions(legs: int) -> int:
+def count_instructions(legs: int, *, is_durable: bool = False) -> int:
     """Return the instructions of a process that plays the league, as valgrind counts them."""
     tool = ["valgrind", "--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null"]
-    command = [*tool, sys.executable, "-m", "bench.twin", "--play", str(legs)]
+    store = ["--durable"] if is_durable else []
+    command = [*tool, sys.executable, "-m", "bench.twin", "--play", str(legs), *store]
     environment = {**os.environ, "PYTHONHASHSEED": "0"}
     done = subprocess.run(command, check=True, capture_output=True, text=True, env=environment)
     found = re.search(r"I\s+refs:\s+([\d,]+)", done.stderr)
@@ -127,20 +137,25 @@ def measure_twin(*, with_instructions: bool = True) -> Twin:
     short, long = run_apart(count_calls, SHORT), run_apart(count_calls, LONG)
     by_part = {part: (long[part] - short[part]) / EXTRA_MATCHES for part in long}
     by_part = dict(sorted(by_part.items(), key=lambda item: -item[1]))
-    instructions = None
+    counts: list[float | None] = [None, None]
     if with_instructions and shutil.which("valgrind"):
-        difference = count_instructions(LONG) - count_instructions(SHORT)
-        instructions = difference / EXTRA_MATCHES
-    return Twin(messages, sum(by_part.values()), by_part, instructions)
+        counts = [count_instructions_per_match(is_durable=kind) for kind in (False, True)]
+    return Twin(messages, sum(by_part.values()), by_part, *counts)
+
+
+def count_instructions_per_match(*, is_durable: bool) -> float:
+    short, long = (count_instructions(legs, is_durable=is_durable) for legs in (SHORT, LONG))
+    return (long - short) / EXTRA_MATCHES
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="bench.twin", description=__doc__)
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--play", type=int, metavar="LEGS", help=argparse.SUPPRESS)
+    parser.add_argument("--durable", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.play:
-        play_twin(options.play)
+        play_twin(options.play, is_durable=options.durable)
         return 0
     twin = measure_twin()
     if options.json:
@@ -151,8 +166,11 @@ def main() -> int:
     )
     for part, calls in twin.calls_by_part.items():
         print(f"  {part:26}{calls:8,.0f}  {calls / twin.messages:7,.1f} per message")
-    shown = "valgrind is not here" if twin.instructions is None else f"{twin.instructions:,.0f}"
-    print(f"instructions per match: {shown}")
+    for what, count in (
+        ("instructions per match", twin.instructions),
+        ("instructions per match, durable", twin.durable_instructions),
+    ):
+        print(f"{what}: {'valgrind is not here' if count is None else f'{count:,.0f}'}")
     return 0
 
 

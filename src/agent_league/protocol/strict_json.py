@@ -13,7 +13,10 @@ import msgspec
 
 DEEPEST = 100
 """How many levels of lists and objects a body may have."""
+HIDDEN = b'"***"'
+"""What stands in a transcript in place of a token."""
 _TOKEN_KEY = b'"auth_token"'
+_HIDDEN_TOKEN = b'"auth_token":' + HIDDEN
 
 
 class _FaultError(ValueError):
@@ -22,7 +25,9 @@ class _FaultError(ValueError):
 
 def has_second_token(body: bytes) -> bool:
     """Whether *body* may have two tokens, so that it has to be looked at closely."""
-    return body.count(_TOKEN_KEY) > 1
+    if body.count(_TOKEN_KEY) <= 1:
+        return False
+    return body.count(_TOKEN_KEY) - body.count(_HIDDEN_TOKEN) > 1
 
 
 def find_json_fault(body: bytes) -> str | None:

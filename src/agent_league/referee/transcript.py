@@ -8,12 +8,12 @@ from msgspec import Raw
 
 from agent_league.clock import Clock, format_exact_time
 from agent_league.protocol.failures import NoAnswerError
+from agent_league.protocol.strict_json import HIDDEN
 
 MAX_PART_BYTES = 8_000
 """Bytes of transcript in one message, which may be 10 KB long as a whole."""
 
 _SECRET = re.compile(rb'("(?:auth_token|ticket)"\s*:\s*)"(?:[^"\\]|\\.)*"')
-HIDDEN = b'"***"'
 MAX_ENTRY_BYTES, EXCERPT_BYTES = 7_800, 500
 """A message up to this length is kept whole; of a longer one, an excerpt."""
 MAX_WHOLE_BYTES = 400_000
