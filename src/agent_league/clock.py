@@ -10,7 +10,6 @@ Clock: TypeAlias = Callable[[], datetime]
 """Returns the present moment, in UTC."""
 
 _TO_SECONDS = len("2025-01-15T10:30:00")
-_TO_MILLISECONDS = len("2025-01-15T10:30:00.123")
 
 
 def system_clock() -> datetime:
@@ -29,8 +28,8 @@ def format_deadline(moment: datetime) -> str:
 
 def format_exact_time(moment: datetime) -> str:
     """Return *moment* as our own records have it: `2025-01-15T10:30:00.123Z`."""
-    # Cut where the offset begins: a moment in UTC has none to speak of.
-    return moment.isoformat("T", "milliseconds")[:_TO_MILLISECONDS] + "Z"
+    second = _format_second(int(moment.timestamp()))
+    return f"{second[:-1]}.{moment.microsecond // 1000:03}Z"
 
 
 @lru_cache(maxsize=64)  # many messages are written in one second

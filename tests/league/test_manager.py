@@ -28,6 +28,7 @@ from agent_league.store.events import (
     SeasonEnded,
     SeasonStarted,
 )
+from agent_league.store.log import StoredEvent
 from agent_league.tournament.formats import round_robin
 from agent_league.vocabulary import PlayerId
 from league_box import LEAGUE_URL, Box, Guest, played, player_url, referee_url
@@ -218,6 +219,23 @@ def test_every_policy_plays_a_league_and_no_referee_gets_more_than_it_can_bear(p
     for event in box.happened(MatchAssigned, MatchEnded):
         running[event.referee_id] += 1 if isinstance(event, MatchAssigned) else -1
         assert running[event.referee_id] <= 2
+
+
+class SlowSink:
+    """Takes a minute to keep a result."""
+
+    async def keep(self, *records: StoredEvent) -> None:
+        if any(isinstance(record.event, MatchEnded) for record in records):
+            await asyncio.sleep(60)
+
+
+def test_a_referee_gets_its_next_match_while_the_last_result_is_being_kept() -> None:
+    box = Box(["random"] * 4, capacity=1)
+    box.events.attach(SlowSink())
+    played(box)
+    first, second, third, *_ = (order.at for order in box.sent(StartMatch))
+    assert second - first < 60
+    assert third - first >= 60, "a round begins when all results of the one before are kept"
 
 
 def test_rounds_can_be_announced_some_time_before_they_begin() -> None:
