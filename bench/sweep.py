@@ -23,7 +23,7 @@ from agent_league.clock import system_clock
 from agent_league.running.folder import STORE_FILE
 from bench import mcp_bench
 from bench.comparison import measure_in_turn
-from bench.measurement import Cost, run_apart
+from bench.measurement import Cost, find_median_ratio, run_apart
 from bench.ours import CAPACITY, StoreAlone, keep_nothing, make_spec, play_spec
 from bench.recording import record
 from bench.report import Document, make_table
@@ -32,16 +32,27 @@ from store.cluster import Cluster, hindrance
 ENOUGH = 1000
 """Matches after which a league of a sweep may stop."""
 PLAYERS = (10, 30, 100, 300)
+TURNS = 5
+"""How often each league of the sweep over players is played."""
 AT_ONCE = (1, 10, 100, 1000)
 """A round has a match for every two players, so 1,000 matches at once take 2,000 players."""
 Rows = list[dict[str, Any]]
 
 
 def sweep_players() -> Rows:
-    """Play leagues of more and more players."""
+    """Play leagues of more and more players, in turn; the median of the rounds counts."""
+    costs: dict[int, list[Cost]] = {players: [] for players in PLAYERS}
+    for _ in range(TURNS):
+        for players, measured in costs.items():
+            measured.append(run_apart(_play_some, players, CAPACITY))
+    fewest = costs[PLAYERS[0]]
     return [
-        {"players": players, **_describe(run_apart(_play_some, players, CAPACITY))}
-        for players in PLAYERS
+        {
+            "players": players,
+            **_describe(sorted(measured, key=lambda cost: cost.rate)[TURNS // 2]),
+            "cost_to_fewest": find_median_ratio(fewest, measured),
+        }
+        for players, measured in costs.items()
     ]
 
 
@@ -198,7 +209,7 @@ def _format(value: Any) -> str:
 
 COSTS = ("matches", "matches_per_cpu_s", "cpu_us_per_match", "peak_mb")
 SWEEP_TABLES: Mapping[str, Callable[[Rows], str]] = {
-    "players": _tabulate("players", *COSTS),
+    "players": _tabulate("players", *COSTS, "cost_to_fewest"),
     "concurrency": _tabulate("at_once", "players", *COSTS),
     "store": _tabulate("keeps", *COSTS),
     "mcp": _tabulate("call", "cpu_us", "to_league"),
