@@ -131,7 +131,7 @@ class Prompt:
 
     name: str
     description: str
-    write: Callable[[Mapping[str, str]], str]
+    write: Callable[[Mapping[str, str]], str | Awaitable[str]]
     arguments: Mapping[str, str] = field(default_factory=dict[str, str])
     """What each argument means; all are required."""
     completions: Completions = field(default_factory=dict)

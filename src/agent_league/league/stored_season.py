@@ -50,6 +50,16 @@ class StoredSeason:
         async for page in store.events(self._league_id, after):
             self._events.replay(page)
 
+    async def read_match(self, match_id: str) -> MatchEnded | None:
+        """Return how a match ended, with its details; None if it has not ended."""
+        ended = self._season.results.get(match_id)
+        if ended is not None or self._store is None or not self._season.is_past(match_id):
+            return ended
+        for stored in await self._store.match_events(self._league_id, [match_id]):
+            if isinstance(stored.event, MatchEnded):
+                return stored.event
+        return None
+
     async def read_transcript(self, match_id: str) -> Json | None:
         """Return the messages of a match once it has ended; until then they are secret."""
         ended = match_id in self._season.results or self._season.is_past(match_id)

@@ -4,9 +4,9 @@ To add a page, write one entry in `pages`, or in `_VIEWS` if MCP clients read it
 """
 
 import json
-from collections.abc import Awaitable, Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, Protocol
 
 import msgspec
 
@@ -19,14 +19,20 @@ from agent_league.season.settings import LeagueSettings
 from agent_league.serving.game_rules import rules, rules_resources
 from agent_league.store import events
 from agent_league.store.chain import PRIVATE_SETTINGS
-from agent_league.store.events import Event
+from agent_league.store.events import Event, MatchEnded
 from agent_league.vocabulary import Json
 
 SECRET_FIELDS = PRIVATE_SETTINGS
 
 STANDINGS, SCHEDULE, STATUS = "league://standings", "league://schedule", "league://status"
 
-TranscriptReader = Callable[[str], Awaitable[Json | None]]
+
+class MatchReader(Protocol):
+    """Reads what is kept of a match that has ended; None of one that has not."""
+
+    async def read_match(self, match_id: str) -> MatchEnded | None: ...
+
+    async def read_transcript(self, match_id: str) -> Json | None: ...
 
 
 def get_standings(season: Season) -> ToolCard:
@@ -61,7 +67,7 @@ def pages(season: Season) -> Mapping[str, Page]:
     return {**views, "/players/{player_id}": partial(_find_player, season)}
 
 
-def resources(season: Season, transcript: TranscriptReader) -> Sequence[Resource]:
+def resources(season: Season, reader: MatchReader) -> Sequence[Resource]:
     views = (
         Resource(f"league://{name}", name, description, partial(show, season, name))
         for name, (description, _) in _VIEWS.items()
@@ -81,11 +87,11 @@ def resources(season: Season, transcript: TranscriptReader) -> Sequence[Resource
             schemas,
         ),
         *rules_resources([season.settings.game_type]),
-        *_resources_by_id(season, transcript),
+        *_resources_by_id(season, reader),
     )
 
 
-def _resources_by_id(season: Season, transcript: TranscriptReader) -> Sequence[Resource]:
+def _resources_by_id(season: Season, reader: MatchReader) -> Sequence[Resource]:
     return (
         Resource(
             "league://rounds/{round_id}",
@@ -98,14 +104,14 @@ def _resources_by_id(season: Season, transcript: TranscriptReader) -> Sequence[R
             "league://matches/{match_id}",
             "match",
             "The record of a match that has ended: who played, who won and why.",
-            partial(match_record, season),
+            partial(_read_match, season, reader),
             completions={"match_id": lambda: list(season.results)},
         ),
         Resource(
             "league://matches/{match_id}/transcript",
             "transcript",
             "The messages of a match that has ended, in order.",
-            transcript,
+            reader.read_transcript,
             completions={"match_id": lambda: list(season.results)},
         ),
         Resource(
@@ -142,9 +148,9 @@ def _find_player(season: Season, player_id: str) -> Json | None:
         return None
 
 
-def match_record(season: Season, match_id: str) -> Json | None:
-    """Return the record of a match, or None if its result is not in memory."""
-    ended = season.results.get(match_id)
+async def _read_match(season: Season, reader: MatchReader, match_id: str) -> Json | None:
+    """Return the record of a match, or None if it has not ended."""
+    ended = await reader.read_match(match_id)
     if ended is None:
         return None
     record: dict[str, Any] = msgspec.to_builtins(ended)
@@ -273,7 +279,7 @@ def instructions(settings: LeagueSettings, tools: Container[str]) -> str:
     return _INSTRUCTIONS.format(game=game, take_part=take_part, rules=league_rules(settings))
 
 
-def prompts(season: Season, tools: Container[str]) -> Sequence[Prompt]:
+def prompts(season: Season, reader: MatchReader, tools: Container[str]) -> Sequence[Prompt]:
     game, steps = season.settings.game_type, _AS_GUEST if "join_league" in tools else _AS_SERVER
     return (
         Prompt(
@@ -286,7 +292,7 @@ def prompts(season: Season, tools: Container[str]) -> Sequence[Prompt]:
         Prompt(
             "explain_match",
             "Explain to a spectator how a match went.",
-            lambda params: _explain(season, params["match_id"]),
+            lambda params: _explain(season, reader, params["match_id"]),
             arguments={"match_id": "A match that has ended, as R1M1."},
             completions={"match_id": lambda: list(season.results)},
         ),
@@ -298,8 +304,8 @@ def prompts(season: Season, tools: Container[str]) -> Sequence[Prompt]:
     )
 
 
-def _explain(season: Season, match_id: str) -> str:
-    record = match_record(season, match_id)
+async def _explain(season: Season, reader: MatchReader, match_id: str) -> str:
+    record = await _read_match(season, reader, match_id)
     if record is None:
         detail = f"match_id: there is no result of {match_id[:40]!r}"
         raise ProtocolError(ErrorCode.MATCH_ID_MISMATCH, detail)

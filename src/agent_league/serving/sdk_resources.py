@@ -88,6 +88,8 @@ class Contents:
             raise MCPError(types.INVALID_PARAMS, f"{missing}: a required argument is missing")
         try:
             text: Any = prompt.write(arguments)
+            if isawaitable(text):
+                text = await text
         except ProtocolError as error:
             raise MCPError(types.INVALID_PARAMS, error.detail) from error
         if isinstance(text, types.GetPromptResult):
