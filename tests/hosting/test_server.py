@@ -175,6 +175,26 @@ def test_a_league_that_is_over_leaves_nothing_in_memory_but_its_pages_stay(tmp_p
     asyncio.run(main())
 
 
+def test_the_memory_of_leagues_that_are_over_is_free_soon(tmp_path: Path) -> None:
+    async def main() -> None:
+        leagues = []
+        async with open_server(tmp_path) as box:
+            for league_id in ("autumn", "winter", "spring"):
+                await box.create(league_id, awaited_players=2)
+                members = await box.fill(league_id, 2)
+                leagues.append(weakref.ref(_hosted(box, league_id).league))
+                await box.wait_until_over(league_id)
+                for member in members:
+                    await member.close()
+            assert sum(league() is not None for league in leagues) <= 1
+
+    gc.disable()  # else Python may search by chance
+    try:
+        asyncio.run(main())
+    finally:
+        gc.enable()
+
+
 def test_an_id_is_used_once(tmp_path: Path) -> None:
     async def main() -> None:
         async with open_server(tmp_path) as box:

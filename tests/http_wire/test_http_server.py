@@ -2,12 +2,17 @@ import asyncio
 import gc
 import logging
 import socket
+import weakref
 from contextlib import suppress
+from dataclasses import replace
 
 import msgspec
 import pytest
 
+from agent_league.http.client import HttpClient
 from agent_league.http.exchange import Answer
+from agent_league.http.server import HttpServer
+from agent_league.http.site import MCP, Headers, Site
 from http_wire.raw_caller import (
     Handler,
     Run,
@@ -231,5 +236,38 @@ def test_a_caller_that_leaves_does_no_harm(run: Run) -> None:
                 caller.writer.transport.abort()
             await asked.wait()
             assert (await here.send(post(b"still here"))).body == b"still here"
+
+    run(main())
+
+
+class Echo:
+    """An agent that a site answers for."""
+
+    def make_site(self) -> Site:
+        return Site(self._answer, lambda path: None, lambda: Answer(413, b""))
+
+    def _answer(self, body: bytes, headers: Headers) -> Answer:
+        return Answer(200, body)
+
+
+def test_an_idle_connection_does_not_hold_the_agent_that_answered_it(run: Run) -> None:
+    async def main() -> None:
+        echo = Echo()
+        sites, gone = {"/leagues/cup/mcp": echo.make_site()}, weakref.ref(echo)
+        del echo
+        outer = replace(
+            Echo().make_site(), find_site=lambda path: (sites[path], MCP) if path in sites else None
+        )
+        sock = socket.create_server(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{sock.getsockname()[1]}/leagues/cup/mcp"
+        server, client = await HttpServer.start(outer, sock), HttpClient()
+        assert (await client.post(url, b"{}", 5.0)).body == b"{}"
+        sites.clear()
+        server.known_heads.clear()
+        gc.collect()
+        is_gone, connections = gone() is None, len(server.connections)
+        await client.close()
+        await server.close(0.2)
+        assert (is_gone, connections) == (True, 1)
 
     run(main())

@@ -5,6 +5,7 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
+from agent_league.files.layout import is_safe_id
 from agent_league.running.errors import UsageError
 from agent_league.running.event_loop import run
 from agent_league.running.folder import SHARED, STORE_FILE, Folder
@@ -63,6 +64,9 @@ def find_address(league: str | None, folder: Folder) -> str:
         from agent_league.running.lineup import ConfigFiles  # noqa: PLC0415 - rarely needed here
 
         return complete_endpoint(ConfigFiles(folder.shared).league_url)
+    noted = folder.load_address(league) if is_safe_id(league) else None
+    if noted is not None:  # whatever store it is kept in
+        return noted
     home, row = find_stored(league, folder)
     address = home.load_address(row.league_id)
     if address is None:

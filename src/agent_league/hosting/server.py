@@ -12,6 +12,7 @@ from agent_league.http.exchange import Wire
 from agent_league.league.endpoint_gate import choose_networks
 from agent_league.protocol import LeagueError, tokens
 from agent_league.running.errors import UsageError
+from agent_league.running.event_loop import Leftovers
 from agent_league.running.file_keeper import keep_files
 from agent_league.running.folder import Folder
 from agent_league.running.house import Houses
@@ -71,6 +72,7 @@ class LeagueServer:
         self.sites = LeagueSites()
         self._token_hash = tokens.hash_token(token)
         self._tasks: dict[str, asyncio.Task[None]] = {}
+        self._leftovers = Leftovers()
         self.on_shown: Callable[[HostedLeague], None] = lambda hosted: None
         """Called with each league that can be reached from now on."""
         self.forget_routes: Callable[[], None] = lambda: None
@@ -115,8 +117,12 @@ class LeagueServer:
         opened: asyncio.Future[Created] = asyncio.get_running_loop().create_future()
         task = asyncio.create_task(self._host(settings, opened))
         self._tasks[settings.league_id] = task
-        task.add_done_callback(lambda _: self._tasks.pop(settings.league_id, None))
+        task.add_done_callback(lambda _: self._forget(settings.league_id))
         return await opened
+
+    def _forget(self, league_id: str) -> None:
+        self._tasks.pop(league_id, None)
+        self._leftovers.add(len(self._tasks))
 
     async def _host(self, settings: LeagueSettings, opened: "asyncio.Future[Created]") -> None:
         """Open a league, and run it to its end."""

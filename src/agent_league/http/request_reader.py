@@ -112,6 +112,7 @@ class RequestReader:
         if self._route is not None:
             self.requests.append((self._route, bytes(self._body), self.expects_continue))
             self.is_reading, self.expects_continue, self._bytes_read = False, False, 0
+            self._route = None  # an idle connection must not hold the site that answered it last
 
 
 def _split_target(target: bytes) -> tuple[str, bytes]:

@@ -17,6 +17,7 @@ from agent_league.http.server import HttpServer
 from agent_league.http.site import Site
 from agent_league.member import Member
 from agent_league.protocol import LeagueError
+from agent_league.running.event_loop import Leftovers
 from agent_league.running.fork_server import choose_context, start_fork_server
 from agent_league.running.members import flush_regularly, take_part
 from agent_league.running.processes import (
@@ -49,6 +50,7 @@ class House:
         self._url, self._log = url, agent_log
         self._sites = LeagueSites()
         self._tasks: dict[str, asyncio.Task[None]] = {}
+        self._leftovers = Leftovers()
 
     async def run(self, sock: socket.socket, orders: Connection, stop: asyncio.Event) -> None:
         """Take orders, and serve the referees, until *stop* is set."""
@@ -80,6 +82,7 @@ class House:
                     self._dismiss(order)
                 elif order.league_id not in self._tasks:
                     task = asyncio.ensure_future(self._referee(order))
+                    task.add_done_callback(lambda _: self._leftovers.add(len(self._tasks)))
                     self._tasks[order.league_id] = task
         except (EOFError, OSError):  # the server is gone
             stop.set()
