@@ -2,6 +2,7 @@
 
 import asyncio
 import sys
+from contextlib import suppress
 from typing import Any
 
 import msgspec
@@ -89,9 +90,13 @@ def call(
 
 
 def _list_agents(league: str | None) -> dict[str, str]:
-    """Return where each agent of the league is, the manager first."""
-    url = find_address(league, Folder())
-    found = fetch_page(url, "status")["agents"]
+    """Return where each agent of the league is, the manager first.
+
+    Where many leagues are run at one address, it is the server of them all that has tools there.
+    """
+    url, found = find_address(league, Folder()), []
+    with suppress(UsageError):
+        found = fetch_page(url, "status")["agents"]
     return {MANAGER: url} | {one["agent_id"]: one["endpoint"] for one in found}
 
 

@@ -172,7 +172,8 @@ def fetch_page(url: str, page: str) -> dict[str, Any]:
 
     answer = run(get())
     if answer.status != OK:
-        raise UsageError(f"{base} has no {page}", "league status shows who takes part")
+        hint = f"of many leagues at one address, name one: {base}/leagues/ID"
+        raise UsageError(f"{base} has no {page}", hint)
     return msgspec.json.decode(answer.body, type=dict[str, Any])
 
 

@@ -121,8 +121,9 @@ class Folder:
             raise UsageError("no league is waiting to be resumed", "league play starts one")
         missing = f"no league {league_id!r}" if league_id else "no league"
         known = ", ".join(row.league_id for row in rows)
-        hint = f"there are: {known}" if known else "league play starts one; a running one is named "
-        hint += "" if known else "by its address, such as http://127.0.0.1:8000"
+        elsewhere = "" if self.address else ", and one in PostgreSQL needs --store"
+        nothing = "league play starts one; a running one is named by its address, such as "
+        hint = f"there are: {known}" if known else f"{nothing}http://127.0.0.1:8000{elsewhere}"
         raise UsageError(f"there is {missing} in {self.name}", hint)
 
     def load_season(self, league_id: str, *, whole: bool = False) -> Season:
