@@ -2,14 +2,17 @@
 
 import asyncio
 import json
-from typing import Any
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from typing import Any, TypeAlias
 
 import pytest
 
 from agent_league.guests.guest import MOST_CALLS
-from agent_league.http import allowances
-from agent_league.http.allowances import LOCAL_REFUSAL_COST
+from agent_league.http import allowances, slow_lane
+from agent_league.http.allowances import BURST, LOCAL_REFUSAL_COST, REMOTE_REFUSAL_COST
 from agent_league.http.limits import ConnectionLimit
+from agent_league.running.serve import LOOPBACK
 from attacks.stranger import Stranger, refusal_of, write
 from end_to_end.http_league import HttpLeague, played
 from guests.guest_box import Caller, ToolError
@@ -63,23 +66,41 @@ def test_the_same_endpoint_cannot_be_registered_again_and_again() -> None:
     played(script)
 
 
-async def flood(league: HttpLeague, body: bytes) -> list[int]:
-    """Send *body* on one connection until it has to wait, and return the statuses."""
+Asked: TypeAlias = Callable[[], Awaitable[tuple[bytes, bytes]]]
+
+
+@asynccontextmanager
+async def repeating(
+    league: HttpLeague, body: bytes, source: str = LOOPBACK
+) -> AsyncIterator[Asked]:
+    """Yield what sends *body* on one connection of *source*, and returns head and body of the answer."""
     host, port = league.url.removeprefix("http://").removesuffix("/mcp").split(":")
-    reader, writer = await asyncio.open_connection(host, int(port))
+    reader, writer = await asyncio.open_connection(host, int(port), local_addr=(source, 0))
     head = "POST /mcp HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n"
     request = f"{head}content-length: {len(body)}\r\n\r\n".encode() + body
-    statuses: list[int] = []
-    while len(statuses) < FLOOD and 429 not in statuses:
+
+    async def ask() -> tuple[bytes, bytes]:
         writer.write(request)
         lines = await reader.readuntil(b"\r\n\r\n")
         length = int(lines.lower().partition(b"content-length: ")[2].partition(b"\r\n")[0])
-        answer = await reader.readexactly(length)
-        statuses.append(int(lines.split()[1]))
+        return lines, await reader.readexactly(length)
+
+    try:
+        yield ask
+    finally:
+        writer.close()
+
+
+async def flood(league: HttpLeague, body: bytes, source: str = LOOPBACK) -> list[int]:
+    """Send *body* on one connection until it has to wait, and return the statuses."""
+    statuses: list[int] = []
+    async with repeating(league, body, source) as ask:
+        while len(statuses) < FLOOD and 429 not in statuses:
+            lines, answer = await ask()
+            statuses.append(int(lines.split()[1]))
     if statuses[-1] == 429:
         assert json.loads(answer)["error"]["data"]["error_code"] == "E027"
         assert b"retry-after: 1" in lines
-    writer.close()
     return statuses
 
 
@@ -117,6 +138,46 @@ def test_a_flood_of_wrong_requests_has_to_wait_and_the_league_plays_on(
         one.getMessage() for one in caplog.records if "too many requests" in one.getMessage()
     ]
     assert len(warnings) == 1, "the operator is told once"
+
+
+LIST_TOOLS = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/list"}).encode()
+
+
+def test_one_machine_cannot_use_up_a_league_with_requests_to_the_sdk(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(slow_lane, "PAUSE", 0.05)
+
+    async def script(league: HttpLeague) -> None:
+        answered, has_begun = list[str](), asyncio.Event()
+
+        async def ask_once(source: str) -> None:
+            async with repeating(league, LIST_TOOLS, source) as ask:
+                assert b"get_standings" in (await ask())[1]
+                answered.append(source)
+                if len(answered) > 2:
+                    has_begun.set()
+
+        await ask_once(LOOPBACK)  # now the SDK is loaded
+        others = [asyncio.ensure_future(ask_once("127.0.0.2")) for _ in range(30)]
+        await has_begun.wait()
+        await ask_once("127.0.0.3")
+        assert answered.count("127.0.0.2") < 10, "who asks once waits behind who floods"
+        await asyncio.gather(*others)
+
+    played(script)
+
+
+def test_refusals_of_many_machines_together_are_limited() -> None:
+    async def script(league: HttpLeague) -> None:
+        sources = [f"127.0.0.{number}" for number in range(2, 22)]
+        floods = await asyncio.gather(*(flood(league, FORGED, source) for source in sources))
+        refused = sum(map(len, floods)) - len(floods)
+        alone = BURST // REMOTE_REFUSAL_COST
+        assert refused < 20 * alone / 2
+        assert all(statuses[-1] == 429 for statuses in floods)
+
+    played(script)
 
 
 def test_one_guest_cannot_hold_every_connection_with_calls_that_wait() -> None:

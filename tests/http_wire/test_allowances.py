@@ -12,6 +12,7 @@ from agent_league.http.allowances import (
     LOCAL_REFUSAL_COST,
     LONGEST_WAIT,
     REMOTE_RATE,
+    REMOTE_REFUSAL_BURST,
     REMOTE_REFUSAL_COST,
     SHORTEST_WAIT,
     SLOW_BURST,
@@ -82,9 +83,19 @@ def test_in_a_local_flood_a_new_connection_waits_after_its_first_refusal() -> No
     assert not honest.spend(1, 0.0)
 
 
-def test_what_the_sdk_answers_comes_late_for_a_machine_that_asks_too_often_and_never_locally() -> (
-    None
-):
+def test_in_a_flood_of_refusals_another_machine_waits_after_a_few_of_them() -> None:
+    shared = Allowances()
+    for number in range(REMOTE_REFUSAL_BURST):
+        shared.find(f"10.0.0.{number}", 0.0).charge_refusal(0.0)
+    honest, clumsy = shared.find(OTHER, 0.0), shared.find("192.0.2.8", 0.0)
+    for _ in range(4):
+        assert not clumsy.spend(1, 0.0)
+        clumsy.charge_refusal(0.0)
+    assert clumsy.spend(1, 0.0)
+    assert not honest.spend(1, 0.0)
+
+
+def test_a_live_page_comes_late_for_a_machine_that_asks_too_often_and_never_locally() -> None:
     shared = Allowances()
     there, here = shared.find(OTHER, 0.0), shared.find("127.0.0.1", 0.0)
     waits = [there.slow.spend(1, 0.0) for _ in range(SLOW_BURST + 100)]

@@ -5,6 +5,7 @@ All agents of this machine share one address, so each of their connections has a
 
 import asyncio
 import logging
+from abc import abstractmethod
 from collections.abc import Callable
 from ipaddress import IPv6Network
 from typing import TypeAlias
@@ -22,6 +23,10 @@ BURST = 40_000
 """How much each caller may spend at once, after a pause."""
 LOCAL_REFUSALS, LOCAL_REFUSAL_BURST = 200, 500
 """How many refusals all local connections get per second, and at once; then each makes wait."""
+REMOTE_REFUSALS, REMOTE_REFUSAL_BURST = 50, 100
+"""How many refusals all other machines get per second, and at once; then each costs more."""
+FLOOD_SURCHARGE = 9 * REMOTE_REFUSAL_COST
+"""What a refusal costs another machine beside the usual, while there is a flood of them."""
 SLOW_RATE, SLOW_BURST, SLOW_WAIT = 5, 50, 5.0
 """How many requests the MCP SDK answers for another machine, per second and at once; more wait."""
 SHORTEST_WAIT, LONGEST_WAIT = 0.5, 1.0
@@ -44,10 +49,7 @@ def _ignore(who: str) -> None:
 class Allowance:
     """What a caller may still spend; *left* is filled up again when it is used up."""
 
-    __slots__ = ("_burst", "_filled_at", "_rate", "_tell", "_who", "left", "longest_wait", "slow")
-
-    slow: "Allowance"
-    """What the same caller may ask of the MCP SDK: more than that is late, and not refused."""
+    __slots__ = ("_burst", "_filled_at", "_rate", "_tell", "_who", "left", "longest_wait")
 
     def __init__(
         self, rate: float, burst: float, now: float, who: str = "", tell: Tell = _ignore
@@ -71,10 +73,6 @@ class Allowance:
         self.left = max(self.left, -self.longest_wait * self._rate)
         return max(SHORTEST_WAIT, -self.left / self._rate)
 
-    def charge_refusal(self, now: float) -> None:
-        """Take what a refusal costs: an honest agent hardly ever gets one."""
-        self.left -= REMOTE_REFUSAL_COST
-
     def tell(self) -> None:
         """Tell the operator, once, that the caller has to wait."""
         self._tell(self._who)
@@ -89,20 +87,52 @@ class Allowance:
 _NO_LIMIT = Allowance(UNLIMITED, UNLIMITED, 0.0)
 
 
-class LocalAllowance(Allowance):
+class CallerAllowance(Allowance):
+    """The allowance of one caller; *refusals* is that of all callers of its kind."""
+
+    __slots__ = ("_refusals", "slow")
+
+    slow: Allowance
+    """What the same caller may ask of the MCP SDK: more than that is late, and not refused."""
+
+    def __init__(self, rate: float, refusals: Allowance, now: float, who: str, tell: Tell) -> None:
+        super().__init__(rate, BURST, now, who, tell)
+        self._refusals = refusals
+
+    @abstractmethod
+    def charge_refusal(self, now: float) -> None:
+        """Take what a refusal costs: an honest agent hardly ever gets one."""
+
+
+class LocalAllowance(CallerAllowance):
     """The allowance of one local connection; in a flood of refused requests it has no burst."""
 
-    __slots__ = ("_refusals",)
+    __slots__ = ()
 
     def __init__(self, refusals: Allowance, now: float, tell: Tell) -> None:
-        super().__init__(LOCAL_RATE, BURST, now, "a program on this machine", tell)
-        self._refusals = refusals
+        super().__init__(LOCAL_RATE, refusals, now, "a program on this machine", tell)
         self.slow = _NO_LIMIT
 
     def charge_refusal(self, now: float) -> None:
         self.left -= LOCAL_REFUSAL_COST
         if self._refusals.spend(1, now):
             self.left = -LONGEST_WAIT * LOCAL_RATE
+
+
+class RemoteAllowance(CallerAllowance):
+    """The allowance of one other machine; in a flood of refused requests its burst is short."""
+
+    __slots__ = ()
+
+    def __init__(self, refusals: Allowance, now: float, machine: str, tell: Tell) -> None:
+        super().__init__(REMOTE_RATE, refusals, now, machine, tell)
+        self.slow = Allowance(SLOW_RATE, SLOW_BURST, now)
+        self.slow.longest_wait = SLOW_WAIT
+
+    def charge_refusal(self, now: float) -> None:
+        self.left -= REMOTE_REFUSAL_COST
+        if self._refusals.spend(1, now):
+            self.left -= FLOOD_SURCHARGE
 
 
 def is_local(address: str) -> bool:
@@ -121,11 +151,12 @@ class Allowances:
     """The allowances of all callers of a process."""
 
     def __init__(self) -> None:
-        self._by_machine: dict[str, Allowance] = {}
+        self._by_machine: dict[str, CallerAllowance] = {}
+        self._remote_refusals = Allowance(REMOTE_REFUSALS, REMOTE_REFUSAL_BURST, now=0.0)
         self._local_refusals = Allowance(LOCAL_REFUSALS, LOCAL_REFUSAL_BURST, now=0.0)
         self._told: set[str] = set()
 
-    def find(self, address: str, now: float) -> Allowance:
+    def find(self, address: str, now: float) -> CallerAllowance:
         """Return the allowance of a new connection from *address*."""
         if is_local(address):
             return LocalAllowance(self._local_refusals, now, self._tell)
@@ -134,9 +165,7 @@ class Allowances:
         if allowance is None:
             if len(self._by_machine) >= MOST_MACHINES:
                 self._by_machine.clear()
-            allowance = Allowance(REMOTE_RATE, BURST, now, machine, self._tell)
-            allowance.slow = Allowance(SLOW_RATE, SLOW_BURST, now)
-            allowance.slow.longest_wait = SLOW_WAIT
+            allowance = RemoteAllowance(self._remote_refusals, now, machine, self._tell)
             self._by_machine[machine] = allowance
         return allowance
 

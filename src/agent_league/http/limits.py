@@ -9,6 +9,7 @@ from operator import itemgetter
 from typing import Protocol
 
 from agent_league.http.allowances import Allowances, is_local
+from agent_league.http.slow_lane import SlowLane
 
 MAX_CONNECTIONS = 8192
 MAX_FROM_ONE_PEER = 256
@@ -55,7 +56,7 @@ class ConnectionLimit:
         """The connections in the order in which they were made."""
         self._by_address: Counter[str] = Counter()
         self._has_warned = False
-        self.allowances = Allowances()
+        self.allowances, self.slow_lane = Allowances(), SlowLane()
 
     def admit(self, peer: Peer) -> bool:
         """Count *peer*; False if there is no room for it."""

@@ -2,10 +2,11 @@
 
 import asyncio
 import socket
-from collections.abc import Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from contextlib import suppress
 from functools import lru_cache
 from http import HTTPStatus
+from typing import TypeAlias
 
 from agent_league.http.exchange import JSON_TYPE, Answer, ExtraHeaders, StreamedAnswer
 from agent_league.http.routing import Head
@@ -62,6 +63,10 @@ def _encode_head(status: int, headers: Iterable[tuple[bytes, bytes]], *, keep: b
     return b"\r\n".join([*lines, b"" if keep else b"connection: close\r\n"])
 
 
+Wait: TypeAlias = Callable[[], Awaitable[None]]
+"""Waits until an application may begin to answer."""
+
+
 class Outlet:
     """Where the responses of one connection are written."""
 
@@ -92,10 +97,9 @@ class AsgiExchange:
         self._is_chunked = False
         self.is_started = self.is_complete = False
 
-    async def run(self, app: AsgiApp, wait: float = 0.0) -> None:
-        """Have *app* answer after so many seconds."""
-        if wait:
-            await asyncio.sleep(wait)
+    async def run(self, app: AsgiApp, wait: Wait) -> None:
+        """Have *app* answer after *wait*."""
+        await wait()
         head = self._head
         scope: Scope = {
             "type": "http",

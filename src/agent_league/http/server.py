@@ -9,7 +9,7 @@ from functools import cache, partial
 from ipaddress import ip_address
 from typing import Any, Self, cast
 
-from agent_league.http.allowances import Allowance
+from agent_league.http.allowances import CallerAllowance
 from agent_league.http.exchange import Answer
 from agent_league.http.known_heads import KnownHeads
 from agent_league.http.limits import ConnectionLimit, Worth, make_limit
@@ -19,6 +19,7 @@ from agent_league.http.response import (
     CONTINUE,
     AsgiExchange,
     Outlet,
+    Wait,
     encode_answer,
     make_streaming_app,
 )
@@ -45,7 +46,7 @@ _NOT_SUPPORTED = make_error_answer(501, "this agent does not speak the protocol 
 class ServerConnection(asyncio.Protocol):
     """One connection: reads requests, and answers them one after the other."""
 
-    _allowance: Allowance
+    _allowance: CallerAllowance
     _outlet: Outlet
     _transport: asyncio.Transport
     _stream_start: float
@@ -199,17 +200,19 @@ class ServerConnection(asyncio.Protocol):
         self.used_at = self._loop_time()
         if expects_continue:
             self._transport.write(CONTINUE)
-        wait = self._allowance.spend(route.cost, self.used_at)
-        answer = self._allowance.refuse(route.site, wait) if wait else ask(route.respond, body)
+        late = self._allowance.spend(route.cost, self.used_at)
+        answer = self._allowance.refuse(route.site, late) if late else ask(route.respond, body)
         if isinstance(answer, Answer):
             self._write(route.head, answer)
         elif isinstance(answer, asyncio.Future):
             self._start(answer, partial(self._write_task_answer, route.head))
         elif answer is not None:
-            self._stream(route.head, body, make_streaming_app(answer))
+            wait = partial(asyncio.sleep, self._allowance.slow.spend(1, self.used_at))
+            self._stream(route.head, body, make_streaming_app(answer), wait)
             self._is_own_stream = True
         elif route.site.streams is not None:
-            self._stream(route.head, body, route.site.streams.app)
+            enter = partial(self._server.limit.slow_lane.enter, self._allowance.slow)
+            self._stream(route.head, body, route.site.streams.app, enter)
         else:
             self._write(route.head, _NOT_SUPPORTED)
 
@@ -247,8 +250,7 @@ class ServerConnection(asyncio.Protocol):
             self._write(head, answer)
             self._go_on()
 
-    def _stream(self, head: Head, body: bytes, app: AsgiApp) -> None:
-        wait = self._allowance.slow.spend(1, self.used_at)
+    def _stream(self, head: Head, body: bytes, app: AsgiApp, wait: Wait) -> None:
         keep = head.keep and not self._is_closing
         exchange = AsgiExchange(head, body, self._outlet, keep=keep)
         self._exchange, self._stream_start = exchange, self._now()

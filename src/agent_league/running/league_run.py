@@ -67,7 +67,13 @@ def run_league(spec: LeagueSpec, folder: Folder, *observers: Observer) -> "Leagu
         groups = [
             [_bind_agent(agent, spec, state, stack) for agent in group] for group in spec.processes
         ]
-        processes = AgentProcesses(spec.host, _make_link(spec, url_of(sock)), logs, run_log)
+        processes = AgentProcesses(
+            spec.host,
+            _make_link(spec, url_of(sock)),
+            logs,
+            run_log,
+            expects_mcp_clients=spec.has_open_seats,
+        )
         if groups:  # a manager alone, which may be taking over, waits for no server of processes
             stack.enter_context(processes)
         league_run = LeagueRun(spec, folder, sock, processes)

@@ -22,6 +22,7 @@ from agent_league.running.members import run_members
 from agent_league.running.serve import bind
 from agent_league.running.specs import AgentSpec, LeagueLink
 from agent_league.season.season import Stage
+from agent_league.serving.sdk_app import load_sdk
 from agent_league.vocabulary import Json
 
 Group: TypeAlias = Sequence[tuple[AgentSpec, socket.socket]]
@@ -41,8 +42,12 @@ class AgentKilledError(AgentDiedError):
     """Agents of ours were killed, by a person or by the system, before their league was over."""
 
 
-def _run_child(group: Group, link: LeagueLink, logs: AgentLogs) -> None:
+def _run_child(
+    group: Group, link: LeagueLink, logs: AgentLogs, *, expects_mcp_clients: bool
+) -> None:
     """Run agents until their league ends, or the process that started this one."""
+    if expects_mcp_clients and len(group) > 1:  # later, it would delay the matches of them all
+        load_sdk()
     try:
         run_child(lambda stop: run_members(group, link, stop, logs))
     except* LeagueError as errors:
@@ -115,8 +120,17 @@ async def wait_for_end(process: BaseProcess) -> None:
 class AgentProcesses:
     """Runs agents in processes; when its context ends, none is left running."""
 
-    def __init__(self, host: str, link: LeagueLink, logs: AgentLogs, run_log: AgentLog) -> None:
+    def __init__(
+        self,
+        host: str,
+        link: LeagueLink,
+        logs: AgentLogs,
+        run_log: AgentLog,
+        *,
+        expects_mcp_clients: bool = False,
+    ) -> None:
         self._host, self._link, self._logs, self.run_log = host, link, logs, run_log
+        self._expects_mcp_clients = expects_mcp_clients
         self._groups: dict[BaseProcess, Group] = {}
         """The agents of each process that is not known to have ended."""
         self.all: list[BaseProcess] = []
@@ -153,6 +167,7 @@ class AgentProcesses:
         process = choose_context().Process(
             target=_run_child,
             args=(group, self._link, self._logs),
+            kwargs={"expects_mcp_clients": self._expects_mcp_clients},
             name=_name_group(group),
             daemon=True,
         )

@@ -1,6 +1,8 @@
 """The ASGI application for MCP: it loads the SDK for the first caller that needs it."""
 
 import asyncio
+import gc
+import sys
 from typing import TYPE_CHECKING
 
 from agent_league.http.exchange import Answer
@@ -12,6 +14,7 @@ if TYPE_CHECKING:
     from agent_league.serving.sdk_server import McpServer
 
 BODY_LIMIT = 4 * 1024 * 1024
+_SDK_SERVER = "agent_league.serving.sdk_server"
 
 
 class SdkApp:
@@ -90,7 +93,15 @@ async def _send(answer: Answer, send: Send) -> None:
     await send({"type": "http.response.body", "body": answer.body})
 
 
-def _load_server(served: Served) -> "McpServer":
-    from agent_league.serving.sdk_server import McpServer  # noqa: PLC0415 - a second of CPU, and 36 MB
+def load_sdk() -> "type[McpServer]":
+    """Import the SDK, which takes a second of CPU and 36 MB, unless that is done."""
+    is_new = _SDK_SERVER not in sys.modules
+    from agent_league.serving.sdk_server import McpServer  # noqa: PLC0415 - see above
 
-    return McpServer(served, BODY_LIMIT)
+    if is_new:
+        gc.freeze()  # what was imported stays; to search it for garbage stops the agent
+    return McpServer
+
+
+def _load_server(served: Served) -> "McpServer":
+    return load_sdk()(served, BODY_LIMIT)
