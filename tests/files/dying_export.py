@@ -6,6 +6,7 @@ import signal
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import IO, Any
 
 from agent_league.files import FileUpdater
 from agent_league.season.settings import LeagueSettings
@@ -20,13 +21,15 @@ class Death:
 
     def __init__(self, point: str, file: int) -> None:
         self._point, self._left = point, file
-        self._write: Callable[[Path, bytes], int] = Path.write_bytes
+        self._open: Callable[..., IO[Any]] = Path.open
         self._replace: Callable[[Path, Path], Path] = Path.replace
 
-    def write(self, path: Path, body: bytes) -> int:
-        self._left -= 1
-        self._come("half written", lambda: self._write(path, body[: len(body) // 2]))
-        return self._write(path, body)
+    def open(self, path: Path, mode: str = "r", *args: Any, **options: Any) -> IO[Any]:
+        file = self._open(path, mode, *args, **options)
+        if mode == "wb":
+            self._left -= 1
+            self._come("half written", lambda: os.write(file.fileno(), b'{"half'))
+        return file
 
     def replace(self, path: Path, target: Path) -> Path:
         self._come("before it takes its place")
@@ -47,13 +50,13 @@ async def main(address: str, root: str) -> None:
 
 
 def arm(death: Death) -> None:
-    def write(path: Path, body: bytes) -> int:
-        return death.write(path, body)
+    def open_file(path: Path, mode: str = "r", *args: Any, **options: Any) -> IO[Any]:
+        return death.open(path, mode, *args, **options)
 
     def replace(path: Path, target: Path) -> Path:
         return death.replace(path, target)
 
-    Path.write_bytes = write  # type: ignore[method-assign,assignment]  # it acts like one
+    Path.open = open_file  # type: ignore[method-assign,assignment]  # it acts like one
     Path.replace = replace  # type: ignore[method-assign,assignment]  # the same
 
 

@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 from typing import Any, NoReturn
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -20,10 +21,11 @@ from agent_league.files import (
     UnsafeIdError,
 )
 from agent_league.files.layout import Layout, validate_id
-from agent_league.files.records import PlayedMatch, build_history
+from agent_league.files.records import PlayedMatch, RoundBook, build_history
 from agent_league.protocol.results import GameResult, ReportedResult
 from agent_league.protocol.rounds import StandingRow
 from agent_league.store import StoreError
+from agent_league.store.events import RoundOpened, ScheduledMatch
 
 AT = "2025-01-15T12:00:00.000Z"
 ROW = StandingRow(
@@ -92,6 +94,25 @@ def test_what_is_saved_is_loaded_again(tmp_path: Path) -> None:
         "data/matches/cup/R1M1.json",
         "data/players/P01/history.json",
     }
+
+
+@given(
+    rounds=st.lists(st.lists(st.text(max_size=8), max_size=3), max_size=3),
+    game=st.sampled_from(["even_odd", 'a "game" [of] {its}\nown']),
+)
+def test_rounds_that_are_written_one_by_one_make_the_same_file_as_all_at_once(
+    rounds: list[list[str]], game: str, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    book = RoundBook(game)
+    for number, players in enumerate(rounds, 1):
+        matches = [
+            ScheduledMatch(round_id=number, match_id=f"R{number}M{k}", first=one, second="P02")
+            for k, one in enumerate(players, 1)
+        ]
+        book.open_round(RoundOpened(at=AT, round_id=number, matches=matches))
+    file = RoundsFile(league_id="cup", last_updated=AT, rounds=book.records())
+    path = RoundsRepository(tmp_path_factory.mktemp("rounds"), "cup").save(file)
+    assert path.read_bytes() == msgspec.json.format(msgspec.json.encode(file), indent=2) + b"\n"
 
 
 @pytest.mark.parametrize("broken", ["replace"])

@@ -6,7 +6,7 @@ One process at a time writes a league.
 
 import os
 import re
-from collections.abc import Container, Iterable
+from collections.abc import Container, Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Generic, TypeVar
@@ -20,6 +20,10 @@ from agent_league.files.records import MatchRecord, PlayedMatch, PlayerHistory, 
 from agent_league.store import StoreError
 
 Document = TypeVar("Document", bound=msgspec.Struct)
+
+
+def _format(document: msgspec.Struct) -> bytes:
+    return msgspec.json.format(msgspec.json.encode(document), indent=2)
 
 
 class JsonFile(Generic[Document]):
@@ -38,14 +42,14 @@ class JsonFile(Generic[Document]):
 
     def save(self, document: Document) -> Path:
         """Write *document* completely, or not at all and raise `StoreError`."""
-        body = msgspec.json.format(msgspec.json.encode(document), indent=2) + b"\n"
         # In the same folder, since a rename between file systems is a copy; named after the process,
         # so that two leagues of one folder do not write into the same unfinished file. Not synced:
         # after a loss of power, `league export` writes these files again.
         unfinished = self.path.with_name(f".{self.path.name}.{os.getpid()}.tmp")
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            unfinished.write_bytes(body)
+            with unfinished.open("wb") as file:
+                file.writelines(self._encode(document))
             unfinished.replace(self.path)
         except OSError as error:
             with suppress(OSError):
@@ -53,6 +57,10 @@ class JsonFile(Generic[Document]):
             reason = f"cannot be written: {error.strerror or error}; the old file stands"
             raise StoreError(f"{self.path}: {reason}") from error
         return self.path
+
+    def _encode(self, document: Document) -> Iterator[bytes]:
+        """Yield the text of *document*, in parts if it may be long."""
+        yield _format(document) + b"\n"
 
     def remove(self) -> None:
         try:
@@ -73,6 +81,16 @@ class RoundsRepository(JsonFile[records.RoundsFile]):
 
     def __init__(self, root: Path, league_id: str) -> None:
         super().__init__(records.RoundsFile, Layout(root).rounds(league_id))
+
+    def _encode(self, document: records.RoundsFile) -> Iterator[bytes]:
+        """Yield round by round: the text of a large league would take more memory than its manager."""
+        frame = _format(msgspec.structs.replace(document, rounds=[]))
+        before, _, after = frame.rpartition(b"]")
+        yield before
+        for number, record in enumerate(document.rounds):
+            yield b",\n    " if number else b"\n    "
+            yield _format(record).replace(b"\n", b"\n    ")
+        yield (b"\n  ]" if document.rounds else b"]") + after + b"\n"
 
 
 class MatchRepository:
