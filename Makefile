@@ -78,7 +78,8 @@ attack: $(READY_DEV)  ## attack a league in every way of the threat list (SECURI
 	@$(PY) -m pytest -n 2 -q tests/attacks tests/verification tests/test_chance.py tests/league/test_any_operations.py \
 	  tests/http_wire/test_limits.py tests/http_wire/test_allowances.py tests/end_to_end/test_no_server_error.py tests/end_to_end/test_hostile_mcp_players.py \
 	  tests/league/test_registering_again.py tests/league/test_token_lifetime.py tests/store/test_damage.py \
-	  tests/cli/test_escape_codes.py $(ARGS)
+	  tests/cli/test_escape_codes.py tests/files/test_repositories.py tests/serving/test_sessions.py tests/league/test_liveness.py \
+	  tests/http_wire/test_slow_lane.py $(ARGS)
 
 deployment: $(READY_DEPLOYMENT)  ## back up, restore, upgrade; install without an index; serve behind a proxy; lint deploy/
 	@$(PY) -m pytest -q tests/deployment $(ARGS)
