@@ -271,3 +271,18 @@ def test_an_idle_connection_does_not_hold_the_agent_that_answered_it(run: Run) -
         assert (is_gone, connections) == (True, 1)
 
     run(main())
+
+
+def test_a_server_is_called_by_the_address_at_which_it_listens(run: Run) -> None:
+    async def main() -> int:
+        try:
+            sock = socket.create_server(("127.0.0.2", 0))
+        except OSError:
+            pytest.skip("this machine has only one address of its own")
+        server, client = await HttpServer.start(Echo().make_site(), sock), HttpClient()
+        answer = await client.post(f"http://127.0.0.2:{sock.getsockname()[1]}/mcp", b"{}", 5.0)
+        await client.close()
+        await server.close(0.2)
+        return answer.status
+
+    assert run(main()) == 200

@@ -22,8 +22,8 @@ class Organiser:
     def __init__(self, home: Path, store: str) -> None:
         self.port, self.home, self.store = str(free_port()), home, store
         self._shared = be_patient(home / "SHARED")
-        self.serving = ("serve", "--port", self.port, "--shared", str(self._shared))
-        self.serving += ("--store", store)
+        where = ("--shared", str(self._shared), "--store", store)
+        self.serving = ("serve", "--port", self.port, *where)
 
     def order(self, *words: str) -> str:
         done = league(*words, cwd=self.home)

@@ -308,8 +308,10 @@ class HttpServer:
 
         All servers of a process share one limit of connections, unless *limit* is another.
         """
-        local = ip_address(sock.getsockname()[0].partition("%")[0]).is_loopback
-        server = cls(replace(site, local=local), limit or _get_shared_limit())
+        address = sock.getsockname()[0].partition("%")[0]
+        names = site.names | {address}  # it may be another one of this machine, as 127.0.0.2
+        own = replace(site, local=ip_address(address).is_loopback, names=names)
+        server = cls(own, limit or _get_shared_limit())
         make = partial(ServerConnection, server)
         loop = asyncio.get_running_loop()
         server._server = await loop.create_server(make, sock=sock, backlog=1024)
