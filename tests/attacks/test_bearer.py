@@ -18,7 +18,7 @@ from agent_league.http.site import Site
 from agent_league.running.serve import LOOPBACK, bind, url_of
 from agent_league.serving.bearer import METADATA_PATH, BearerGate, IssuerError
 from end_to_end.http_league import HttpLeague, played
-from serving.callers import BOTH
+from serving.callers import BOTH, sent
 
 Script: TypeAlias = "Callable[[HttpLeague, Issuer], Awaitable[None]]"
 
@@ -124,6 +124,19 @@ def test_nobody_without_a_token_of_the_issuer_uses_the_tools() -> None:
             answer = await league.wire.post(league.url, json.dumps(frame).encode(), 20.0)
             assert answer.status == 401
         assert not league.manager.season.roster.entries()
+
+    in_a_gated_league(script)
+
+
+@pytest.mark.parametrize("method", ["GET", "DELETE"])
+def test_nobody_without_a_token_opens_or_ends_a_stream(method: str) -> None:
+    async def script(league: HttpLeague, issuer: Issuer) -> None:
+        for token in ("", "x.y.z", issuer.write_token(OTHER_KEY)):
+            headers = {"accept": "text/event-stream", "mcp-session-id": "0" * 32}
+            headers |= {"authorization": f"Bearer {token}"} if token else {}
+            answer = await sent(league.url, b"", headers, method)
+            assert answer.status == 401
+            assert METADATA_PATH in answer.headers["www-authenticate"]
 
     in_a_gated_league(script)
 

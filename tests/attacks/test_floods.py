@@ -12,8 +12,10 @@ from agent_league.guests.guest import MOST_CALLS
 from agent_league.http import allowances, slow_lane
 from agent_league.http.allowances import BURST, LOCAL_REFUSAL_COST, REMOTE_REFUSAL_COST
 from agent_league.http.limits import ConnectionLimit
+from agent_league.member import Member
+from agent_league.protocol.queries import RefereeClaim
 from agent_league.running.serve import LOOPBACK
-from attacks.stranger import Stranger, refusal_of, write
+from attacks.stranger import Stranger, refusal_of, write, write_move_call
 from end_to_end.http_league import HttpLeague, played
 from guests.guest_box import Caller, ToolError
 
@@ -138,6 +140,31 @@ def test_a_flood_of_wrong_requests_has_to_wait_and_the_league_plays_on(
         one.getMessage() for one in caplog.records if "too many requests" in one.getMessage()
     ]
     assert len(warnings) == 1, "the operator is told once"
+
+
+def test_forged_calls_to_a_player_do_not_become_a_flood_of_queries(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked: list[str] = []
+    confirm = Member.confirm_referee
+
+    async def count(member: Member, claim: RefereeClaim) -> bool:
+        asked.append(claim.match_id)
+        return await confirm(member, claim)
+
+    monkeypatch.setattr(Member, "confirm_referee", count)
+
+    async def script(league: HttpLeague) -> None:
+        player = await league.add_player()
+        stranger = Stranger(league)
+        codes = []
+        for number in range(90):
+            call = write_move_call(f"R1M{number}", "P01", auth_token="tkt_guessed")
+            codes.append(refusal_of(await stranger.post(player.endpoint, "choose_parity", call)))
+        assert "E027" in codes
+        assert len(asked) < 70, "each forged call costs the league a query"
+
+    played(script, awaited_players=2)
 
 
 LIST_TOOLS = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/list"}).encode()
