@@ -195,6 +195,17 @@ def test_the_memory_of_leagues_that_are_over_is_free_soon(tmp_path: Path) -> Non
         gc.enable()
 
 
+def test_a_new_league_takes_options_of_its_game(tmp_path: Path) -> None:
+    async def main() -> None:
+        async with open_server(tmp_path) as box:
+            terms = {"league_id": "autumn", "game": "prisoners_dilemma", "option": ["rounds=20"]}
+            await box.call("create_league", **terms, auth_token=STAFF)
+            options = _season(box, "autumn").settings.options_of("prisoners_dilemma")
+            assert options["rounds"] == 20
+
+    asyncio.run(main())
+
+
 def test_an_id_is_used_once(tmp_path: Path) -> None:
     async def main() -> None:
         async with open_server(tmp_path) as box:

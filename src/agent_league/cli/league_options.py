@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
+from agent_league.running.folder import SHARED, Folder
 from agent_league.tournament.formats import FORMATS
 from agent_league.vocabulary import Level
 
@@ -246,3 +247,58 @@ class Seen:
 
 
 SEEN = Seen()
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class Terms(Course):
+    """What a league of other people's agents is; each field is a flag."""
+
+    game: Game = None
+    seed: Seed = None
+    class_league: ClassLeague = False
+    strict: Strict = None
+    join_code: JoinCode = None
+
+
+TERMS = Terms()
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class ListedTerms(Terms):
+    """The same for a league that may have a list of those who may join."""
+
+    roster: Students = None
+
+
+LISTED_TERMS = ListedTerms()
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class ManagedTerms(ListedTerms):
+    """The same for a league with a manager of its own."""
+
+    networks: Networks = None
+    issuer: Issuer = None
+    cross_check: CrossCheck = None
+
+
+MANAGED_TERMS = ManagedTerms()
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class Kept:
+    """Where a league is kept; each field is a flag."""
+
+    shared: Shared = SHARED
+    store: StoreAddress = None
+    durability: Durability = "power"
+
+    def open_folder(self) -> Folder:
+        return Folder(self.shared, self.store, self.durability)
+
+
+KEPT = Kept()

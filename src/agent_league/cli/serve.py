@@ -132,13 +132,7 @@ def create(
         flags.between(2, MOST_PLAYERS, help="It begins by itself when so many have joined."),
     ] = None,
     max_players: Annotated[int | None, flags.between(2, MOST_PLAYERS)] = None,
-    game: flags.Game = None,
-    course: flags.Course = flags.COURSE,
-    seed: flags.Seed = None,
-    class_league: flags.ClassLeague = False,
-    strict: flags.Strict = None,
-    join_code: flags.JoinCode = None,
-    roster: flags.Students = None,
+    terms: flags.ListedTerms = flags.LISTED_TERMS,
     shared: flags.Shared = SHARED,
     json: flags.Json = False,
 ) -> None:
@@ -149,18 +143,14 @@ def create(
     max_players
         How many players may join at most.
     """
-    terms: dict[str, Any] = {
+    wanted: dict[str, Any] = {
         "league_id": league_id,
         "players": players,
         "max_players": max_players,
-        "game": game,
-        "seed": seed,
-        "class_league": class_league or None,
-        "strict": strict,
-        **vars(course),
-        **read_gate(join_code, roster),
+        **_list_terms(terms),
+        **read_gate(terms.join_code, terms.roster),
     }
-    created = order_server(server, shared, "create_league", terms)
+    created = order_server(server, shared, "create_league", wanted)
     if json:
         return print_document(**created)
     return _print_created(created, shared)
@@ -175,12 +165,7 @@ def divisions(
     seeds: Seeds = None,
     without: Without = (),
     server: Server = None,
-    game: flags.Game = None,
-    course: flags.Course = flags.COURSE,
-    seed: flags.Seed = None,
-    class_league: flags.ClassLeague = False,
-    strict: flags.Strict = None,
-    join_code: flags.JoinCode = None,
+    terms: flags.Terms = flags.TERMS,
     shared: flags.Shared = SHARED,
     json: flags.Json = False,
 ) -> None:
@@ -194,21 +179,22 @@ def divisions(
     movers
         How many go down from each division, and as many go up; at first 1.
     """
-    terms: dict[str, Any] = {
+    wanted: dict[str, Any] = {
         "league_id": competition,
         "sizes": read_sizes(sizes) if sizes else None,
         "movers": movers,
         "seeds": read_names(seeds) if seeds else None,
         "gone": list(without) or None,
-        "game": game,
-        "seed": seed,
-        "class_league": class_league or None,
-        "strict": strict,
-        "join_code": join_code,
-        **vars(course),
+        **_list_terms(terms),
     }
-    opened = order_server(server, shared, "open_season", terms)
+    opened = order_server(server, shared, "open_season", wanted)
     return print_document(**opened) if json else _print_season(opened, shared)
+
+
+def _list_terms(terms: flags.Terms) -> dict[str, Any]:
+    """Return the terms as a server takes them; what was not said is None."""
+    said = {"class_league": terms.class_league or None, "option": terms.option or None}
+    return {**vars(terms), **said, "roster": None}
 
 
 def _print_season(opened: dict[str, Any], shared: Path) -> None:

@@ -4,7 +4,7 @@ import asyncio
 import sys
 from dataclasses import replace
 from functools import partial
-from typing import Annotated, Any
+from typing import Annotated
 
 from agent_league.cli import league_options as flags
 from agent_league.cli.console import print_next_steps
@@ -23,6 +23,7 @@ from agent_league.running.lineup import ConfigFiles
 from agent_league.running.specs import LeagueSpec
 from agent_league.running.standby import lead_in_turn
 from agent_league.season.season import Stage
+from agent_league.season.settings import LeagueSettings
 
 
 def init(league_id: str = DEFAULT_LEAGUE, /, *, shared: flags.Shared = SHARED) -> None:
@@ -51,22 +52,11 @@ def start(
     *,
     players: flags.Players | None = None,
     referees: flags.Referees | None = None,
-    game: flags.Game = None,
-    course: flags.Course = flags.COURSE,
-    seed: flags.Seed = None,
+    terms: flags.ManagedTerms = flags.MANAGED_TERMS,
     port_base: flags.PortBase = None,
     host: flags.Host = None,
-    class_league: flags.ClassLeague = False,
-    strict: flags.Strict = None,
-    join_code: flags.JoinCode = None,
-    roster: flags.Students = None,
-    networks: flags.Networks = None,
-    issuer: flags.Issuer = None,
-    cross_check: flags.CrossCheck = None,
     new: flags.New = False,
-    shared: flags.Shared = SHARED,
-    store: flags.StoreAddress = None,
-    durability: flags.Durability = "power",
+    kept: flags.Kept = flags.KEPT,
     seen: flags.Seen = flags.SEEN,
 ) -> None:
     """Open a league with referees of its own, and wait for players.
@@ -74,23 +64,28 @@ def start(
     It begins when enough players have registered, or when you press Enter. A league of that id
     that has not ended goes on, unless you ask for a new one.
     """
-    files, folder = ConfigFiles(shared), Folder(shared, store, durability)
-    chosen: dict[str, Any] = {"strict": strict, "game": game, "cross_check": cross_check}
-    chosen |= read_gate(join_code, roster) | vars(course)
-    base = files.make_settings(
-        league_id, seed, awaited_players=players, class_league=class_league, **chosen
-    )
+    files, folder = ConfigFiles(kept.shared), kept.open_folder()
+    base = _make_settings(files, league_id, terms, awaited_players=players)
     agents = files.choose_agents(Role.REFEREE, base.game_type, referees, port_base)
     spec = LeagueSpec(
         replace(base, awaited_referees=len(agents)),
         agents,
         port_base=files.manager_port if port_base is None else port_base,
         host=host or files.host,
-        networks=read_networks(networks),
-        issuer=issuer,
+        networks=read_networks(terms.networks),
+        issuer=terms.issuer,
         **vars(seen),
     )
     run_for_others(_open(spec, folder, new=new), folder, choose_screen(None))
+
+
+def _make_settings(
+    files: ConfigFiles, league_id: str | None, terms: flags.ManagedTerms, **awaited: int | None
+) -> LeagueSettings:
+    """Return the settings of a league with *terms* that waits for so many agents."""
+    given = vars(terms) | read_gate(terms.join_code, terms.roster) | awaited
+    chosen = {name: given[name] for name in given if name not in {"roster", "networks", "issuer"}}
+    return files.make_settings(league_id, chosen.pop("seed"), **chosen)
 
 
 def _open(spec: LeagueSpec, folder: Folder, *, new: bool) -> LeagueSpec:
@@ -171,22 +166,11 @@ def manager(
     port: flags.Port = None,
     players: flags.Players = 4,
     referees: Annotated[int, flags.between(1)] = 1,
-    game: flags.Game = None,
-    course: flags.Course = flags.COURSE,
-    seed: flags.Seed = None,
+    terms: flags.ManagedTerms = flags.MANAGED_TERMS,
     host: flags.Host = None,
     endpoint: flags.Endpoint = None,
-    class_league: flags.ClassLeague = False,
-    strict: flags.Strict = None,
-    join_code: flags.JoinCode = None,
-    roster: flags.Students = None,
-    networks: flags.Networks = None,
-    issuer: flags.Issuer = None,
-    cross_check: flags.CrossCheck = None,
     new: flags.New = False,
-    shared: flags.Shared = SHARED,
-    store: flags.StoreAddress = None,
-    durability: flags.Durability = "power",
+    kept: flags.Kept = flags.KEPT,
     standby: flags.Standby = False,
     seen: flags.Seen = flags.SEEN,
 ) -> None:
@@ -199,17 +183,15 @@ def manager(
     referees
         How many referees to wait for.
     """
-    files, folder = ConfigFiles(shared), Folder(shared, store, durability)
-    chosen: dict[str, Any] = {"strict": strict, "game": game, "cross_check": cross_check}
-    chosen |= read_gate(join_code, roster) | vars(course)
-    chosen |= {"awaited_players": players, "awaited_referees": referees}
+    files, folder = ConfigFiles(kept.shared), kept.open_folder()
+    awaited = {"awaited_players": players, "awaited_referees": referees}
     spec = LeagueSpec(
-        files.make_settings(league_id, seed, class_league=class_league, **chosen),
+        _make_settings(files, league_id, terms, **awaited),
         port_base=files.manager_port if port is None else port,
         host=host or files.host,
         endpoint=endpoint and complete_endpoint(endpoint),
-        networks=read_networks(networks),
-        issuer=issuer,
+        networks=read_networks(terms.networks),
+        issuer=terms.issuer,
         **vars(seen),
     )
     (_run_in_turn if standby else run_manager)(_open(spec, folder, new=new), folder)

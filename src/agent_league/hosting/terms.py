@@ -30,6 +30,8 @@ class Terms(Struct, frozen=True, kw_only=True, omit_defaults=True):
     legs: Number | None = None
     rounds: Number | None = None
     overlap_rounds: int | None = None
+    option: list[str] | None = None
+    """Options of the game, such as rounds=200."""
     players: Players | None = None
     """With so many the league begins by itself; else the organiser begins it."""
     max_players: Players | None = None
@@ -71,6 +73,7 @@ def make_settings(files: ConfigFiles, terms: Terms) -> LeagueSettings:
         "legs": terms.legs,
         "rounds": terms.rounds,
         "overlap_rounds": terms.overlap_rounds,
+        "option": terms.option or (),
         "awaited_players": terms.players,
         "max_players": terms.max_players,
         "strict": terms.strict,
