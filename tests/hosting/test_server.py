@@ -15,6 +15,7 @@ from agent_league.running.folder import Folder
 from agent_league.season.season import Season, Stage
 from agent_league.serving.league_sites import make_league_url
 from agent_league.verification.stored import audit_store, check_files
+from agent_league.vocabulary import Json
 from hosting.server_box import STAFF, URL, ServerBox, open_server
 
 
@@ -198,8 +199,8 @@ def test_the_memory_of_leagues_that_are_over_is_free_soon(tmp_path: Path) -> Non
 def test_a_new_league_takes_options_of_its_game(tmp_path: Path) -> None:
     async def main() -> None:
         async with open_server(tmp_path) as box:
-            terms = {"league_id": "autumn", "game": "prisoners_dilemma", "option": ["rounds=20"]}
-            await box.call("create_league", **terms, auth_token=STAFF)
+            game: dict[str, Json] = {"game": "prisoners_dilemma", "option": ["rounds=20"]}
+            await box.call("create_league", league_id="autumn", **game, auth_token=STAFF)
             options = _season(box, "autumn").settings.options_of("prisoners_dilemma")
             assert options["rounds"] == 20
 
