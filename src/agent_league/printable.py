@@ -22,6 +22,12 @@ def make_printable(text: str, *, keep: str = "") -> str:
     return _HIDDEN.sub(escape, text)
 
 
+def format_count(number: int, noun: str) -> str:
+    """Return a number with its noun, such as `1 match` or `2 matches`."""
+    ending = "" if number == 1 else "es" if noun.endswith(("ch", "s")) else "s"
+    return f"{number} {noun}{ending}"
+
+
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 """The first characters of a cell that a spreadsheet would compute."""
 

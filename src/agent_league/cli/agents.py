@@ -22,7 +22,7 @@ from agent_league.files.logger import AgentLogs
 from agent_league.game import GAMES
 from agent_league.member import Member
 from agent_league.player import MODEL, FinishedMatch, Player
-from agent_league.printable import make_printable
+from agent_league.printable import format_count, make_printable
 from agent_league.protocol import Role
 from agent_league.protocol.failures import NoAnswerError
 from agent_league.protocol.play import GameMoveCall, ParityCall
@@ -216,7 +216,7 @@ def _print_place(member: Member) -> None:
     """Print where a player ended, if the league said so."""
     for row in member.final.final_standings if member.final else ():
         if row.player_id == member.name:
-            place = f"{member.name} is number {row.rank} with {row.points} points"
+            place = f"{member.name} is number {row.rank} with {format_count(row.points, 'point')}"
             print(f"The league is over: {place}.", file=sys.stderr)
 
 

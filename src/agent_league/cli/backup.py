@@ -9,6 +9,7 @@ from agent_league.cli import league_options as flags
 from agent_league.cli.console import print_document
 from agent_league.cli.launch import make_flags
 from agent_league.cli.program import localise
+from agent_league.printable import format_count
 from agent_league.running.backup import Copied, restore_backup, write_backup
 from agent_league.running.folder import SHARED, Folder
 
@@ -55,5 +56,6 @@ def restore(
 
 
 def _describe(copied: Copied) -> str:
-    leagues = "1 league" if len(copied.leagues) == 1 else f"{len(copied.leagues)} leagues"
-    return f"{leagues}, {sum(copied.leagues.values())} events, {copied.files} files"
+    events = sum(copied.leagues.values())
+    counts = {"league": len(copied.leagues), "event": events, "file": copied.files}
+    return ", ".join(format_count(number, noun) for noun, number in counts.items())

@@ -27,6 +27,7 @@ from agent_league.lab.sprt import Answer, SequentialTest
 from agent_league.lab.tournament import LabPlan, run_lab
 from agent_league.player import load_brain
 from agent_league.practice.course import is_address
+from agent_league.printable import format_count
 from agent_league.running.errors import UsageError
 from agent_league.running.lineup import check_game, read_options
 from agent_league.strategy import STRATEGIES, suits
@@ -195,5 +196,6 @@ def _print_comparison(plan: ComparisonPlan, test: SequentialTest, *, json: bool)
     show(Text(names[test.answer](), style="bold"), soft_wrap=True)
     difference = f"{found.value:+.3f} points a match ({found.low:+.3f} to {found.high:+.3f})"
     return show(
-        f"{test.count} matches of {plan.game_type}, seed {plan.seed}: {difference}", soft_wrap=True
+        f"{format_count(test.count, 'match')} of {plan.game_type}, seed {plan.seed}: {difference}",
+        soft_wrap=True,
     )

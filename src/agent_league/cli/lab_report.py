@@ -11,6 +11,7 @@ from agent_league.lab.crosstable import Row, find_uncertain
 from agent_league.lab.series import Met
 from agent_league.lab.tournament import LabPlan
 from agent_league.practice.criteria import Rate
+from agent_league.printable import format_count
 
 CELL = 5
 LONGEST_NAME = 16
@@ -22,7 +23,7 @@ def print_lab(plan: LabPlan, rows: Sequence[Row], results: Sequence[Met], second
     lines = zip(range(1, len(rows) + 1), names, *columns.values(), strict=True)
     show(make_table(("#", "strategy", *columns), [list(line) for line in lines], ("#", *columns)))
     show("", *draw_crosstable(rows, shutil.get_terminal_size().columns), soft_wrap=True)
-    how = f"{plan.matches} matches a pair, seed {plan.seed}, {seconds:.1f} s"
+    how = f"{format_count(plan.matches, 'match')} a pair, seed {plan.seed}, {seconds:.1f} s"
     show(f"\n{plan.game_type}: {how}, {_describe_speed(results, seconds)}", soft_wrap=True)
     show(f"A win is 3 points, a draw 1. {_explain_ceiling(rows)}", soft_wrap=True)
     for sentence in (*_explain_order(rows), *_explain_fallbacks(results)):

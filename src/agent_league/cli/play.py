@@ -26,6 +26,7 @@ from agent_league.cli.report import (
 from agent_league.cli.screens import choose_screen
 from agent_league.cli.start import run_for_others, run_manager
 from agent_league.cli.web import BrowserOpener, keep_showing
+from agent_league.printable import format_count
 from agent_league.protocol import Role
 from agent_league.running.errors import UsageError
 from agent_league.running.folder import SHARED, Folder
@@ -103,7 +104,7 @@ def play(
 
 def _print_earlier(rows: Sequence[LeagueRow], folder: Folder, league_id: str) -> None:
     if rows:
-        earlier = f"{len(rows)} earlier league{'s' if len(rows) > 1 else ''}"
+        earlier = format_count(len(rows), "earlier league")
         print(f"{folder.name} holds {earlier}; this one is {league_id}.", file=sys.stderr)
 
 
@@ -114,7 +115,8 @@ def _wants_to_resume(rows: Sequence[LeagueRow], folder: Folder) -> bool:
     if not waiting:
         return False
     last = waiting[-1]
-    print(f"{last.league_id} has not ended ({last.matches} matches played).", file=sys.stderr)
+    played = format_count(last.matches, "match")
+    print(f"{last.league_id} has not ended ({played} played).", file=sys.stderr)
     if sys.stdin.isatty() and sys.stderr.isatty():
         answer = input("Go on with it? [Y/n] ")
         return answer.strip().lower() in {"", "y", "yes"}
@@ -173,8 +175,8 @@ def _count_open_seats(league_run: LeagueRun) -> int:
 
 def _list_banner(league_run: LeagueRun) -> list[str]:
     spec, settings = league_run.spec, league_run.spec.settings
-    players, referees = settings.awaited_players, len(spec.referees)
-    numbers = f"{players} players   {referees} referees   seed {settings.seed}"
+    players = format_count(settings.awaited_players or 0, "player")
+    numbers = f"{players}   {format_count(len(spec.referees), 'referee')}   seed {settings.seed}"
     return [
         f"  Agent League   {settings.game_type}   {numbers}",
         f"  pages   {league_run.url.removesuffix('mcp')}   (Ctrl-C stops everything)",
@@ -186,7 +188,8 @@ def _print_conclusion(league_run: LeagueRun) -> None:
     season = league_run.season
     show_standings(season)
     lost = season.tally["TECHNICAL_LOSS"]
-    totals = f"[{season.played} matches, {lost} technical losses, {league_run.seconds:.1f} s]"
+    counts = format_count(season.played, "match"), format_count(lost, "technical loss")
+    totals = f"[{', '.join(counts)}, {league_run.seconds:.1f} s]"
     # On a terminal it is broken between words; a program reads it as one line.
     line = Text(f"\n{format_champion(season)}   {totals}", style="bold")
     show(line, soft_wrap=not sys.stdout.isatty())

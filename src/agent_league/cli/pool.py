@@ -9,6 +9,7 @@ from pathlib import Path
 
 from agent_league.cli.unread import interrupt_when_unread
 from agent_league.files.logger import AgentLogs
+from agent_league.printable import format_count
 from agent_league.running.errors import UsageError
 from agent_league.running.event_loop import run
 from agent_league.store.addresses import store_at
@@ -34,7 +35,10 @@ def work_in_pool(address: str, seats: int, shared: Path, log_level: Level) -> No
         await run_pool_worker(address, seats, stop, agent_log)
         stopped.cancel()
 
-    print(f"Refereeing for the leagues of {place}, {seats} matches at once.", file=sys.stderr)
+    print(
+        f"Refereeing for the leagues of {place}, {format_count(seats, 'match')} at once.",
+        file=sys.stderr,
+    )
     with interrupt_when_unread():
         run(main())
 

@@ -13,7 +13,7 @@ from agent_league.cli.console import SCHEMA_VERSION, make_table, show
 from agent_league.cli.report import make_standings_table, show_standings
 from agent_league.cli.which_league import find_address, find_stored, is_address
 from agent_league.http.exchange import Answer
-from agent_league.printable import make_printable
+from agent_league.printable import format_count, make_printable
 from agent_league.protocol import ProtocolError
 from agent_league.running.errors import UsageError
 from agent_league.running.event_loop import run
@@ -50,7 +50,8 @@ def _summarise(found: dict[str, Any]) -> list[str]:
     """Return the lines above the agents: the stage, what was announced, what is void."""
     stage = "PAUSED" if found["paused"] and found["stage"] != "COMPLETED" else found["stage"]
     rounds = f"round {found['round_id']}/{found['total_rounds']}"
-    lines = [f"{found['league_id']}  {stage}  {rounds}  {found['matches_played']} matches"]
+    matches = format_count(found["matches_played"], "match")
+    lines = [f"{found['league_id']}  {stage}  {rounds}  {matches}"]
     if found.get("announcement"):
         lines.append(f"announced: {found['announcement']}")
     voided = found.get("voided") or {}

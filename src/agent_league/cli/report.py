@@ -8,7 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from agent_league.cli.console import SCHEMA_VERSION, make_table, show
-from agent_league.printable import make_printable
+from agent_league.printable import format_count, make_printable
 from agent_league.protocol.rounds import StandingRow
 from agent_league.season import answers
 from agent_league.season.endings import VOIDED
@@ -50,7 +50,8 @@ def build_season_document(season: Season, seconds: float) -> dict[str, Any]:
 
 def format_champion(season: Season) -> str:
     best = season.standings()[0]
-    return f"Champion: {make_printable(best.display_name)} ({best.player_id}) {best.points} points"
+    points = format_count(best.points, "point")
+    return f"Champion: {make_printable(best.display_name)} ({best.player_id}) {points}"
 
 
 def print_final_standings(season: Season) -> None:

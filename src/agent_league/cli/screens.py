@@ -15,7 +15,7 @@ from rich.text import Text
 
 from agent_league.cli.report import make_standings_table
 from agent_league.game import GAMES
-from agent_league.printable import make_printable
+from agent_league.printable import format_count, make_printable
 from agent_league.protocol import Role
 from agent_league.protocol.fields import parse_time
 from agent_league.protocol.results import Termination
@@ -74,7 +74,7 @@ class PlainScreen(Screen):
             line = f"  {format_match(event, season)}"
         if isinstance(event, RoundClosed):
             rounds = f"Round {event.round_id}/{season.total_rounds}"
-            line = f"{rounds} over, {season.played} matches played"
+            line = f"{rounds} over, {format_count(season.played, 'match')} played"
         if isinstance(event, AgentRegistered) and (awaited := describe_awaited(season)):
             line = f"{line} (waiting for {awaited})"
         if line:
@@ -212,7 +212,7 @@ def describe_awaited(season: Season) -> str:
     if season.stage is not Stage.REGISTRATION:
         return ""
     missing = {role: count - len(season.roster.of(role)) for role, count in awaited.items()}
-    counts = [f"{n} {role}{'s' if n > 1 else ''}" for role, n in missing.items() if n > 0]
+    counts = [format_count(n, role) for role, n in missing.items() if n > 0]
     return " and ".join(counts)
 
 

@@ -16,6 +16,7 @@ from agent_league.cli.screens import PlainScreen, choose_screen
 from agent_league.cli.which_league import complete_endpoint
 from agent_league.files.config_files import DEFAULT_LEAGUE
 from agent_league.files.config_files import init as write_config
+from agent_league.printable import format_count
 from agent_league.protocol import Role
 from agent_league.running.folder import SHARED, Folder
 from agent_league.running.league_run import LeagueRun, Observer
@@ -94,7 +95,7 @@ def _open(spec: LeagueSpec, folder: Folder, *, new: bool) -> LeagueSpec:
     opened = folder.open_spec(spec, new=new)
     league_id = opened.settings.league_id
     if league_id in earlier:
-        played = f"{earlier[league_id].matches} matches played"
+        played = f"{format_count(earlier[league_id].matches, 'match')} played"
         lines = [
             f"{league_id} has not ended ({played}): it goes on, with the settings that it has.",
             "For a new league instead: --new",
@@ -139,14 +140,15 @@ class Invitation(Observer):
         else:
             here = len(manager.season.roster.of(Role.PLAYER))
             needed = manager.settings.min_players
-            print(f"{here} players are here; it takes {needed}.", file=sys.stderr)
+            joined = format_count(here, "player")
+            print(f"{joined} joined so far; it takes {needed}.", file=sys.stderr)
 
 
 def _list_invitation(league_run: LeagueRun) -> list[str]:
     url, season = league_run.url, league_run.season
     awaited, here = season.settings.awaited_players, len(season.roster.of(Role.PLAYER))
     begins = f"when {awaited} players have joined" if awaited else "when you say so"
-    joined = f" ({here} are here)" if here else ""
+    joined = f" ({here} so far)" if here else ""
     return [
         f"Registration is open at {url}; the league begins {begins}{joined}.",
         f"  join:  league player {url} --port 8101 --name NAME",
@@ -156,7 +158,8 @@ def _list_invitation(league_run: LeagueRun) -> list[str]:
 
 def _describe_course(league_run: LeagueRun) -> str:
     season, url = league_run.season, league_run.url
-    course = f"round {season.round_id} of {season.total_rounds}, {season.played} matches played"
+    played = f"{format_count(season.played, 'match')} played"
+    course = f"round {season.round_id} of {season.total_rounds}, {played}"
     return f"{season.settings.league_id} goes on at {url}: {course}."
 
 

@@ -11,7 +11,7 @@ from agent_league.cli import league_options as flags
 from agent_league.cli.console import print_document
 from agent_league.cli.exit_codes import Exit
 from agent_league.cli.which_league import complete_endpoint, find_stored, is_address
-from agent_league.printable import make_printable
+from agent_league.printable import format_count, make_printable
 from agent_league.running.errors import UsageError
 from agent_league.running.event_loop import run
 from agent_league.running.folder import SHARED, Folder
@@ -116,7 +116,8 @@ def _print_success(audit: Audit, files: int, *, json: bool) -> None:
         print_document(holds=True, league_id=league_id, over=audit.is_over, head=audit.link, **told)
         return
     print(f"{make_printable(league_id)} holds" + ("" if audit.is_over else " so far"))
-    print(f"  {counts.events} events, {counts.matches} matches, {counts.draws} played again")
+    numbers = format_count(counts.events, "event"), format_count(counts.matches, "match")
+    print(f"  {', '.join(numbers)}, {counts.draws} played again")
     if files:
         print(f"  {files} files are what the events give")
     for referee_id, number in counts.unproven.items():

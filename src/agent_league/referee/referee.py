@@ -13,6 +13,7 @@ from agent_league.http.exchange import Wire
 from agent_league.member import Member, acknowledge
 from agent_league.offer import Caller, Offer, Resource
 from agent_league.peers.endpoint import Handler
+from agent_league.printable import format_count
 from agent_league.protocol import (
     Acknowledgement,
     ErrorCode,
@@ -168,7 +169,7 @@ class Referee(Member):
     def _begin(self, order: StartMatch) -> str | None:
         """Begin the match, or return the reason why that cannot be done."""
         if self._count_running() >= self._capacity:
-            return f"Already {self._count_running()} matches at once"
+            return f"Already {format_count(self._count_running(), 'match')} at once"
         if reason := self._find_objection(order):
             return reason
         try:

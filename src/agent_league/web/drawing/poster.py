@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
 
+from agent_league.printable import format_count
+
 WIDTH, ROW, TOP, SHOWN, SHORT = 1200, 58, 476, 16, 30
 _MEDALS = ("#f0b429", "#b8c1cc", "#cd8b5b")
 _FONT = "Georgia, 'Noto Serif', serif"
@@ -19,7 +21,8 @@ def draw_poster(league: Mapping[str, Any], standings: Sequence[Mapping[str, Any]
     name = f"{league['league_id'][:40]} · {league['game_type']}"
     title = standings[0]["name"] if standings else league["league_id"]
     about = f"wins {name}" if league["is_over"] else f"leads {name}" if standings else name
-    footer = f"{league['players']} players · {league['matches']} matches · {league['date']}"
+    players = format_count(league["players"], "player")
+    footer = f"{players} · {format_count(league['matches'], 'match')} · {league['date']}"
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" '
         f'height="{height}" role="img" aria-label="Final table of {escape(league["league_id"])}">'
@@ -49,7 +52,7 @@ def _draw_net() -> str:
 
 def _draw_step(place: int, row: Mapping[str, Any]) -> str:
     left, colour = 80 + place * 355, _MEDALS[place]
-    points = f"{row['points']} points"
+    points = format_count(row["points"], "point")
     record = f"{row['wins']} won · {row['draws']} drawn · {row['losses']} lost"
     return (
         f'<rect x="{left}" y="250" width="330" height="180" rx="16" fill="#143b38"/>'
