@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from free_ports import free_port_row
+from free_ports import free_ports
 from terminals import Terminal, opened
 
 ROOT = Path(__file__).parent.parent
@@ -29,7 +29,7 @@ class Reader:
 
     def __init__(self, language: str, folder: Path, terminals: dict[str, Terminal]) -> None:
         self.language, self.folder, self.terminals = language, folder, terminals
-        row = free_port_row(5)  # a manager, two referees, two players
+        row = free_ports(5)  # a manager, two referees, two players
         self.ports = {"8000": str(row[0]), "8101": str(row[3]), "8102": str(row[4])}
         self.options = {"league play": "--port-base 0", "league start": f"--port-base {row[0]}"}
         self.terminal = self.js = ""

@@ -19,7 +19,7 @@ from browser.leagues import (
     read_token,
     wait_until_served,
 )
-from free_ports import free_port_row
+from free_ports import free_ports
 
 NAMES = ("Ada", "<b>Bob</b>", "דנה", "Cem")
 
@@ -40,7 +40,7 @@ class Stage:
 
     def __init__(self, folder: Path, stack: ExitStack, players: int) -> None:
         self._folder, self._stack = folder, stack
-        self.port = free_port_row(4)[0]  # the referee follows the manager
+        self.port = free_ports(4)[0]  # the referee follows the manager
         self.url = f"http://127.0.0.1:{self.port}"
         self.manager = stack.enter_context(
             league_process(

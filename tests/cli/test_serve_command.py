@@ -9,7 +9,7 @@ import pytest
 from agent_league.running.folder import Folder
 from cli.league_command import line_with
 from cli.league_process import be_patient, league, running
-from free_ports import free_port_row
+from free_ports import free_ports
 
 pytestmark = pytest.mark.processes
 
@@ -25,7 +25,7 @@ def count_matches(folder: Path) -> int:
 
 
 def test_an_organiser_opens_two_leagues_and_ends_one(tmp_path: Path) -> None:
-    shared, port = be_patient(tmp_path / "SHARED"), str(free_port_row(3)[0])
+    shared, port = be_patient(tmp_path / "SHARED"), str(free_ports(3)[0])
     with ExitStack() as stack:
         server = stack.enter_context(running("serve", "--port", port, "--shared", str(shared)))
         assert port in line_with(server, "Leagues are run at")
@@ -48,7 +48,7 @@ def test_an_organiser_opens_two_leagues_and_ends_one(tmp_path: Path) -> None:
 
 
 def test_all_leagues_of_a_killed_server_go_on_and_nothing_is_doubled(tmp_path: Path) -> None:
-    shared, port = be_patient(tmp_path / "SHARED"), str(free_port_row(3)[0])
+    shared, port = be_patient(tmp_path / "SHARED"), str(free_ports(3)[0])
     ids = ("a", "b", "c")
     with ExitStack() as stack:
         with running("serve", "--port", port, "--shared", str(shared)) as server:

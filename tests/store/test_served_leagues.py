@@ -10,7 +10,7 @@ import pytest
 from agent_league.running.folder import Folder
 from cli.league_command import line_with
 from cli.league_process import be_patient, league, running
-from free_ports import free_port_row
+from free_ports import free_ports
 
 pytestmark = pytest.mark.processes
 LEGS = 300
@@ -20,7 +20,7 @@ class Organiser:
     """Leads the leagues of one folder by commands."""
 
     def __init__(self, home: Path, store: str) -> None:
-        self.port, self.home, self.store = str(free_port_row(3)[0]), home, store
+        self.port, self.home, self.store = str(free_ports(3)[0]), home, store
         self._shared = be_patient(home / "SHARED")
         where = ("--shared", str(self._shared), "--store", store)
         self.serving = ("serve", "--port", self.port, *where)
