@@ -76,6 +76,31 @@ def test_a_tie_of_two_legs_is_decided_by_both() -> None:
     assert knockout(players, [*rounds, [Played(p2, p1, None)]], 2) == []
 
 
+class CountedId(str):
+    """An id that counts how often it is looked at."""
+
+    __slots__ = ()
+    looks = 0
+    __hash__ = str.__hash__
+
+    def __eq__(self, other: object) -> bool:
+        CountedId.looks += 1
+        return str.__eq__(self, str(other))
+
+
+def test_a_cup_of_twice_the_players_is_about_twice_the_work() -> None:
+    looks = []
+    for size in (256, 512):
+        players = [PlayerId(CountedId(name)) for name in league(size)]
+        copies = {name: PlayerId(CountedId(name)) for name in league(size)}  # equal, not identical
+        pairs = [(copies[one], copies[other]) for one, other in knockout(players, [], 1)]
+        first = [Played(one, other, one) for one, other in pairs]
+        CountedId.looks = 0
+        knockout(players, [first], 1)
+        looks.append(CountedId.looks)
+    assert 0 < looks[1] < 3 * looks[0]
+
+
 def test_in_a_gauntlet_one_meets_all() -> None:
     p1, p2, p3 = players = league(3)
     assert gauntlet(players, [], 2) == [Pairing(p1, p2)]

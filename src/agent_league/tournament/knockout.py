@@ -1,6 +1,7 @@
 """The cup: who loses is out, and who is left wins it."""
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import TypeAlias
 
@@ -9,6 +10,8 @@ from agent_league.vocabulary import PlayerId
 
 Place: TypeAlias = PlayerId | None
 """A place in a cup; None is nobody, so that the neighbour goes on without a match."""
+Wins: TypeAlias = Counter[tuple[frozenset[PlayerId], PlayerId | None]]
+"""How often each player won, by the tie that it was."""
 
 
 def knockout(players: Sequence[PlayerId], history: History, legs: int) -> list[Pairing]:
@@ -34,15 +37,14 @@ def rank_cup(players: Sequence[PlayerId], history: History, legs: int) -> list[l
 
 def list_stages(players: Sequence[PlayerId], history: History, legs: int) -> list[list[Place]]:
     """Return who was left before each stage that is over, and who is left now."""
-    stages = [_seed(players)]
+    stages, order = [_seed(players)], {player: place for place, player in enumerate(players)}
     for number in range(len(history) // legs):
         matches = [one for part in history[number * legs : (number + 1) * legs] for one in part]
+        wins = Counter((_name_tie(one), one.winner) for one in matches if one.counts)
         later = {
             one for part in history[(number + 1) * legs :] for match in part for one in match[:2]
         }
-        stages.append(
-            [_find_winner(tie, matches, later, players) for tie in _list_ties(stages[-1])]
-        )
+        stages.append([_find_winner(tie, wins, later, order) for tie in _list_ties(stages[-1])])
     return stages
 
 
@@ -59,11 +61,15 @@ def _list_ties(places: Sequence[Place]) -> list[tuple[Place, Place]]:
     return list(zip(places[::2], places[1::2], strict=True))
 
 
+def _name_tie(match: Played) -> frozenset[PlayerId]:
+    return frozenset((match.first, match.second))
+
+
 def _find_winner(
     tie: tuple[Place, Place],
-    matches: Sequence[Played],
+    wins: Wins,
     later: set[PlayerId],
-    players: Sequence[PlayerId],
+    order: Mapping[PlayerId, int],
 ) -> Place:
     """Return who goes on; who has a match in a *later* stage did, even if a result is voided now."""
     one, other = tie
@@ -71,8 +77,7 @@ def _find_winner(
         return one or other
     if (one in later) != (other in later):
         return one if one in later else other
-    own = [match for match in matches if {match.first, match.second} == {one, other}]
-    wins = [match.winner for match in own if match.counts]
-    if wins.count(one) != wins.count(other):
-        return one if wins.count(one) > wins.count(other) else other
-    return min(one, other, key=players.index)
+    own = frozenset((one, other))
+    if wins[own, one] != wins[own, other]:
+        return one if wins[own, one] > wins[own, other] else other
+    return min(one, other, key=order.__getitem__)
