@@ -81,20 +81,18 @@ class CountedId(str):
 
     __slots__ = ()
     looks = 0
-    __hash__ = str.__hash__
+    __eq__ = str.__eq__
 
-    def __eq__(self, other: object) -> bool:
+    def __hash__(self) -> int:
         CountedId.looks += 1
-        return str.__eq__(self, str(other))
+        return str.__hash__(self)
 
 
 def test_a_cup_of_twice_the_players_is_about_twice_the_work() -> None:
     looks = []
     for size in (256, 512):
         players = [PlayerId(CountedId(name)) for name in league(size)]
-        copies = {name: PlayerId(CountedId(name)) for name in league(size)}  # equal, not identical
-        pairs = [(copies[one], copies[other]) for one, other in knockout(players, [], 1)]
-        first = [Played(one, other, one) for one, other in pairs]
+        first = [Played(one, other, one) for one, other in knockout(players, [], 1)]
         CountedId.looks = 0
         knockout(players, [first], 1)
         looks.append(CountedId.looks)
