@@ -23,9 +23,9 @@ BURST = 40_000
 """How much each caller may spend at once, after a pause."""
 LOCAL_REFUSALS, LOCAL_REFUSAL_BURST = 200, 500
 """How many refusals all local connections get per second, and at once; then each makes wait."""
-REMOTE_REFUSALS, REMOTE_REFUSAL_BURST = 50, 100
+REMOTE_REFUSALS, REMOTE_REFUSAL_BURST = 20, 20
 """How many refusals all other machines get per second, and at once; then each costs more."""
-FLOOD_SURCHARGE = 9 * REMOTE_REFUSAL_COST
+FLOOD_SURCHARGE = BURST // 2
 """What a refusal costs another machine beside the usual, while there is a flood of them."""
 SLOW_RATE, SLOW_BURST, SLOW_WAIT = 5, 50, 5.0
 """How many requests the MCP SDK answers for another machine, per second and at once; more wait."""

@@ -2,7 +2,7 @@
 
 Clients of MCP do not try again when they are refused, so these requests are late instead: those to the
 MCP SDK begin one after the other, and who has asked least goes first. So neither one machine nor many
-together take more than a tenth of the process, and who asks now and then does not wait for who floods.
+together take more than a twentieth of the process, and who asks now and then does not wait for who floods.
 """
 
 import asyncio
@@ -11,8 +11,8 @@ from itertools import count
 
 from agent_league.http.allowances import UNLIMITED, Allowance
 
-PAUSE = 0.03
-"""Seconds between two beginnings: about ten times what such a request costs."""
+PAUSE = 0.05
+"""Seconds between two beginnings: about twenty times what such a request costs."""
 
 
 class SlowLane:

@@ -64,6 +64,7 @@ async def flush_regularly(logs: Sequence[AgentLog]) -> AsyncIterator[None]:
             await asyncio.sleep(FLUSH_INTERVAL)
             for agent_log in logs:
                 agent_log.flush()
+                await asyncio.sleep(0)  # a hundred files at once would delay every match
 
     task = asyncio.ensure_future(flush())
     try:
