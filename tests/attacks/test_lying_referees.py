@@ -1,18 +1,23 @@
 """T5, T6, T10, T11, S20: a referee that draws after it has seen the choices, or invents a result."""
 
+import asyncio
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from msgspec.structs import replace
 
+from agent_league.http.client import HttpClient
+from agent_league.league import LeagueManager
 from agent_league.protocol.results import MatchResult, Termination
 from agent_league.referee import Referee
 from agent_league.referee.match import Match
 from agent_league.referee.reporting import report_result
-from agent_league.store.events import AgentDisqualified, MatchEnded, ReportContested
+from agent_league.store.events import AgentDisqualified, Event, MatchEnded, ReportContested
+from agent_league.store.log import StoredEvent
 from agent_league.verification.problems import NotHeldError
 from end_to_end.http_league import HttpLeague
+from memory_log import MemoryLog
 from verification.stored_league import audit, play_stored
 
 LIAR, HONEST = "REF01", "REF02"
@@ -155,3 +160,26 @@ def test_a_referee_that_invents_forfeits_is_put_out_by_the_cross_check(tmp_path:
 def test_without_a_cross_check_an_invented_forfeit_counts(tmp_path: Path) -> None:
     league = play(Accuser, tmp_path / "league.db")
     assert [e for e in league.events if isinstance(e, MatchEnded) and e.technical_losses]
+
+
+def test_a_manager_that_is_started_again_knows_what_the_cross_check_holds(tmp_path: Path) -> None:
+    """Otherwise whoever lies need only wait until the manager is started again."""
+    league = play(Accuser, tmp_path / "league.db", cross_check=1.0, legs=2)
+    happened = list(league.events)
+    doubts = [n for n, e in enumerate(happened) if isinstance(e, ReportContested)]
+
+    async def restart_before(number: int) -> list[Event]:
+        """Return what a manager notes that was started again before event *number*."""
+        events = MemoryLog()
+        manager = LeagueManager(league.manager.settings, HttpClient(), events)
+        events.replay(StoredEvent(n, event) for n, event in enumerate(happened[:number], 1))
+        match_id = cast("ReportContested", happened[number]).match_id
+        second = league.manager.season.results[match_id]
+        assert not manager.report_receiver._cross_check.wants_other(second)
+        await events.flush()
+        return list(events)[number:]
+
+    noted = [asyncio.run(restart_before(number)) for number in doubts]
+    assert [len(events) for events in noted] == [1, 1, 2]
+    assert all(isinstance(events[0], ReportContested) for events in noted)
+    assert isinstance(noted[-1][1], AgentDisqualified), "earlier doubts are counted too"

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from agent_league.protocol.results import Termination
 from agent_league.store.events import (
     AgentDisqualified,
     AgentRecovered,
@@ -22,6 +23,7 @@ from agent_league.store.events import (
     OrganiserAppointed,
     RegistrationSet,
     ReportContested,
+    ReportHeld,
     RoundClosed,
     RoundOpened,
     ScheduledMatch,
@@ -34,7 +36,7 @@ from agent_league.store.events import (
     ViolationNoted,
 )
 from agent_league.store.log import StoredEvent
-from agent_league.vocabulary import Json
+from agent_league.vocabulary import Json, PlayerId
 
 OPENED_AT = "2025-01-15T10:00:00Z"
 LEAGUE = "cup"
@@ -141,6 +143,12 @@ SEASON: Sequence[Event] = (
     MatchAdded(at=_at(46), match_id="R1M3", round_id=1, first="P03", second="P04", replaces="R1M2"),
     AnnouncementMade(at=_at(47), text="Lunch until one"),
     EndOrdered(at=_at(48), why="The lesson is over"),
+    ReportHeld(
+        at=_at(49),
+        match_id="R1M3",
+        referee_id="R01",
+        forfeits={PlayerId("P04"): Termination.TIMEOUT},
+    ),
 )
 
 

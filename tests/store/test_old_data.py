@@ -24,6 +24,7 @@ from agent_league.store.events import (
     OrganiserAppointed,
     RegistrationSet,
     ReportContested,
+    ReportHeld,
     TokenExtended,
     TokenReplaced,
     ViolationNoted,
@@ -48,6 +49,7 @@ LATER = (
     MatchAdded,
     AnnouncementMade,
     ReportContested,
+    ReportHeld,
     RegistrationSet,
     EndOrdered,
 )

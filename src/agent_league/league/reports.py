@@ -136,6 +136,7 @@ class ReportReceiver:
             ended = self._fair_play.check(ended, referee, options)
             if self._cross_check.wants_other(ended):
                 self._dispatcher.repeat(ended.match_id, elsewhere=True)
+                await self._context.events.flush()
                 return Acknowledgement(match_id=ended.match_id, note=PLAYED_AGAIN)
             self._note_violations(report, referee, ended)
         earlier_parts = self._transcripts.pop(report.match_id, {})

@@ -273,6 +273,14 @@ class ReportContested(Event, frozen=True, kw_only=True, tag="report_contested"):
     details: dict[str, Json]
 
 
+class ReportHeld(Event, frozen=True, kw_only=True, tag="report_held"):
+    """A forfeit that counts only when another referee has played the match as well."""
+
+    match_id: str
+    referee_id: str
+    forfeits: dict[PlayerId, Termination]
+
+
 class MatchVoided(Event, frozen=True, kw_only=True, tag="match_voided"):
     """The organiser took this result out of the standings."""
 
