@@ -23,12 +23,15 @@ BURST = 40_000
 """How much each caller may spend at once, after a pause."""
 LOCAL_REFUSALS, LOCAL_REFUSAL_BURST = 200, 500
 """How many refusals all local connections get per second, and at once; then each makes wait."""
-REMOTE_REFUSALS, REMOTE_REFUSAL_BURST = 20, 20
-"""How many refusals all other machines get per second, and at once; then each costs more."""
+REMOTE_REFUSALS, REMOTE_REFUSAL_BURST = 20, 40
+"""How many refusals all other machines get per second, and at once: as many as one of them alone."""
 FLOOD_SURCHARGE = BURST // 2
-"""What a refusal costs another machine beside the usual, while there is a flood of them."""
+"""What a refusal costs another machine beside the usual, once these are used up."""
 SLOW_RATE, SLOW_BURST, SLOW_WAIT = 5, 50, 5.0
-"""How many requests the MCP SDK answers for another machine, per second and at once; more wait."""
+"""How often another machine may ask for what takes milliseconds, per second and at once.
+
+Beyond it, live pages are late by so many seconds, and requests to the MCP SDK come after others.
+"""
 SHORTEST_WAIT, LONGEST_WAIT = 0.5, 1.0
 """How many seconds a caller waits for its refusal."""
 MOST_MACHINES = 4096
@@ -93,7 +96,7 @@ class CallerAllowance(Allowance):
     __slots__ = ("_refusals", "slow")
 
     slow: Allowance
-    """What the same caller may ask of the MCP SDK: more than that is late, and not refused."""
+    """What the same caller may ask for that takes milliseconds: more is late, and not refused."""
 
     def __init__(self, rate: float, refusals: Allowance, now: float, who: str, tell: Tell) -> None:
         super().__init__(rate, BURST, now, who, tell)
