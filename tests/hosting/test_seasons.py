@@ -6,8 +6,12 @@ from typing import Any
 
 import pytest
 
+from agent_league.hosting.seasons import LastSeason, plan_leagues
+from agent_league.hosting.terms import SeasonTerms
 from agent_league.member import NotAdmittedError
 from agent_league.protocol import Role
+from agent_league.running.errors import UsageError
+from agent_league.running.lineup import ConfigFiles
 from hosting.server_box import STAFF, ServerBox, open_server
 
 
@@ -68,6 +72,23 @@ def test_a_first_season_may_have_a_list_and_a_later_one_leaves_players_out(tmp_p
             assert lower == [second[1], "E"]
 
     asyncio.run(main())
+
+
+def test_a_later_season_is_as_the_one_before_except_for_what_is_said(tmp_path: Path) -> None:
+    files = ConfigFiles(tmp_path)
+    terms = SeasonTerms(league_id="cup", sizes=[2, 2], legs=2, join_code="secret", strict=True)
+    first = plan_leagues(files, terms, None)
+    last = LastSeason(first, [["A", "B"], ["C", "D"]])
+    same, _ = plan_leagues(files, SeasonTerms(league_id="cup"), last)
+    assert (same.legs, same.join_code, same.strictness) == (2, "secret", "strict")
+    said = SeasonTerms(
+        league_id="cup", game="prisoners_dilemma", option=["rounds=9"], legs=3, strict=False
+    )
+    other, _ = plan_leagues(files, said, last)
+    assert (other.game_type, other.options["rounds"]) == ("prisoners_dilemma", 9)
+    assert (other.legs, other.join_code, other.strictness) == (3, "secret", "tolerant")
+    with pytest.raises(UsageError, match="there is no format"):
+        plan_leagues(files, SeasonTerms(league_id="cup", format="duel"), last)
 
 
 def test_only_the_staff_opens_a_season(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.text import Text
 
 _SILENT_DEFAULTS = {None, "", "0", "()", "False", "True"}
-_VALUES = {"INT": "N", "STR": "TEXT", "FLOAT": "SECONDS"}
+_VALUES = {"INT": "N", "STR": "TEXT", "FLOAT": "NUMBER"}
 """What stands for a value, instead of its type."""
 LONGEST_CHOICE = 16
 """The longest list of choices that stands beside its option."""

@@ -1,7 +1,9 @@
 """Competitions with divisions: the leagues of the next season, from the final tables of the last."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+
+from msgspec import structs
 
 from agent_league.chance import new_seed
 from agent_league.hosting.terms import SeasonTerms, make_settings
@@ -15,6 +17,21 @@ from agent_league.store.store import Store
 from agent_league.tournament.divisions import Divisions, draw_divisions, plan_season
 
 DEFAULT_MOVERS = 1
+_SETTINGS_OF: Mapping[str, Sequence[str]] = {
+    "game": ("game_type", "other_games", "options"),
+    "option": ("options",),
+    "format": ("format",),
+    "legs": ("legs",),
+    "rounds": ("rounds",),
+    "overlap_rounds": ("overlap_rounds",),
+    "players": ("awaited_players",),
+    "max_players": ("max_players",),
+    "class_league": ("strictness", "protocols", "announcement_lead"),
+    "strict": ("strictness",),
+    "join_code": ("join_code",),
+    "students": ("students",),
+}
+"""The settings that each of the terms decides."""
 
 
 @dataclass(frozen=True)
@@ -72,10 +89,19 @@ def plan_leagues(
     movers = before.movers if terms.movers is None else terms.movers
     gone = {*last.gone, *(terms.gone or ())}
     players = plan_season(last.tables, movers, sizes, gone, terms.seeds or ())
-    base = replace(last.settings[0], seed=terms.seed or new_seed())
+    base = _change(last.settings[0], files, terms)
     return _make_divisions(
         base, replace(before, season=before.season + 1, sizes=sizes, movers=movers), players
     )
+
+
+def _change(before: LeagueSettings, files: ConfigFiles, terms: SeasonTerms) -> LeagueSettings:
+    """Return the settings of the season before with what *terms* say."""
+    wanted = make_settings(files, structs.replace(terms, game=terms.game or ",".join(before.games)))
+    default = SeasonTerms(league_id=terms.league_id)
+    said = [term for term in _SETTINGS_OF if getattr(terms, term) != getattr(default, term)]
+    changes = {name: getattr(wanted, name) for term in said for name in _SETTINGS_OF[term]}
+    return replace(before, seed=terms.seed or new_seed(), **changes)
 
 
 def _plan_first(files: ConfigFiles, terms: SeasonTerms) -> list[LeagueSettings]:
