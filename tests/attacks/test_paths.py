@@ -2,6 +2,7 @@
 
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 
@@ -21,7 +22,7 @@ PAGES = (
     "/static/../../../../pyproject.toml",
     "/static/..%2f..%2f..%2f..%2fpyproject.toml",
     "/static/%2e%2e/%2e%2e/%2e%2e/%2e%2e/pyproject.toml",
-    f"/static/{Path(__file__).parents[2]}/pyproject.toml",
+    f"/static/{quote(str(Path(__file__).parents[2]))}/pyproject.toml",
     "/static/..\\..\\..\\..\\pyproject.toml",
     "/matches/..%2f..%2fpyproject.toml",
     "/players/../../pyproject.toml",
