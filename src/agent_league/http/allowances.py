@@ -5,7 +5,7 @@ All agents of this machine share one address, so each of their connections has a
 
 import asyncio
 import logging
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from ipaddress import IPv6Network
 from typing import TypeAlias
@@ -90,7 +90,7 @@ class Allowance:
 _NO_LIMIT = Allowance(UNLIMITED, UNLIMITED, 0.0)
 
 
-class CallerAllowance(Allowance):
+class CallerAllowance(Allowance, ABC):
     """The allowance of one caller; *refusals* is that of all callers of its kind."""
 
     __slots__ = ("_refusals", "slow")

@@ -72,7 +72,10 @@ class FairPlay:
         return ended
 
     def note_conflict(self, report: ResultReport, referee: Entry) -> bool:
-        """Keep a second report of a match as evidence, if it says something else than the first."""
+        """Keep a second report of a match as evidence, if it says something else than the first.
+
+        The first must still be in memory: it always stays, but later nobody compares them.
+        """
         kept = self._season.results.get(report.match_id)
         if kept is None or kept.referee_id != referee.agent_id:
             return False

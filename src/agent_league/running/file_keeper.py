@@ -30,7 +30,7 @@ FINISH_TIMEOUT = 5.0
 
 
 class FileKeeper:
-    """Writes every event into the league's log, and brings the files up to date.
+    """Writes every event after the opening into the league's log, and brings the files up to date.
 
     For the files it reads the store in a thread of its own, so the league never waits for the
     disk, nor for the events from before this run.
