@@ -16,6 +16,7 @@ from agent_league.running.folder import Folder
 from agent_league.season.settings import LeagueSettings
 from agent_league.store import Event, StoreError
 from agent_league.store.chain import hide_secrets
+from agent_league.store.codec import name_kind
 from agent_league.vocabulary import Json
 
 log = logging.getLogger("agent_league")
@@ -49,9 +50,9 @@ class FileKeeper:
         self._warned = False
 
     def log_event(self, event: Event) -> None:
-        fields: dict[str, Json] = hide_secrets(msgspec.to_builtins(event))
-        kind = str(fields.pop("event"))
-        self._log.info(kind, **{key: value for key, value in fields.items() if key != "at"})
+        fields: dict[str, Json] = hide_secrets(msgspec.structs.asdict(event))
+        del fields["at"]  # the logger writes the time
+        self._log.log(name_kind(event), "INFO", **fields)
 
     async def run(self) -> None:
         """Write what has changed every few seconds."""

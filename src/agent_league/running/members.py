@@ -101,9 +101,11 @@ async def take_part(
     with ExitStack() as stack:
         if path is not None and isinstance(member, Player):
             history = MatchHistory(path.with_suffix(f".{member.league_id}.jsonl"))
+            history.open()
             stack.callback(history.close)
             member.recall(history.read(FinishedMatch))
             member.save_match = partial(_save_match, history, member.save_match)
+        member.agent_log.flush()  # make all files now, not during the first matches
         on_joined(member)
         if isinstance(member, Player):
             member.spawn(member.decision.warm_up())

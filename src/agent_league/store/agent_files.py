@@ -63,14 +63,17 @@ class MatchHistory:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._file: FileIO | None = None
-        """Open from the first entry on: to open it for each would cost more than to write it."""
 
-    def write(self, entry: object) -> None:
+    def open(self) -> FileIO:
+        """Open the file, or make it: that takes longer than to write many entries."""
         if self._file is None:
             self._path.parent.mkdir(parents=True, exist_ok=True)
             self._file = FileIO(self._path, "ab")
+        return self._file
+
+    def write(self, entry: object) -> None:
         # The first newline ends a line that was cut off, so that it does not spoil this one.
-        self._file.write(b"\n" + msgspec.json.encode(entry) + b"\n")
+        self.open().write(b"\n" + msgspec.json.encode(entry) + b"\n")
 
     def close(self) -> None:
         if self._file is not None:

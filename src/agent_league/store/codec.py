@@ -18,6 +18,12 @@ Statement: TypeAlias = tuple[str, Sequence[Any]]
 Rows: TypeAlias = Mapping[str, Sequence[Sequence[Any]]]
 """The content of one transaction: the rows for each SQL statement."""
 
+
+def name_kind(event: Event) -> str:
+    """Return the name under which events of this kind are stored."""
+    return str(event.__struct_config__.tag)
+
+
 KINDS: Mapping[str, type[Event]] = MappingProxyType(
     {str(kind.__struct_config__.tag): kind for kind in Event.__subclasses__()}
 )
@@ -78,7 +84,7 @@ def encode_row(stored: StoredEvent) -> Sequence[Any]:
     return (
         stored.seq,
         event.at,
-        str(type(event).__struct_config__.tag),
+        name_kind(event),
         event.schema,
         getattr(event, "match_id", None),
         event.once,
