@@ -35,6 +35,16 @@ RATIO_TITLES: Mapping[str, str] = {
     "without_http_to_plain": "without HTTP to with it",
 }
 
+WANTED: Mapping[str, float] = {
+    "raw_asyncio": 0.75,
+    "starlette_aiohttp": 4,
+    "seed_stack": 25,
+    "nginx_wrk": 0.20,
+    "logged_to_plain": 0.80,
+    "own_process_to_shared": 0.5,
+}
+"""What we want a ratio to be at least; that to nginx is a wish for later."""
+
 
 def make_document(comparison: Comparison) -> Document:
     """Return everything that was measured, as plain values."""
@@ -106,10 +116,19 @@ def _format_roles(spent: Mapping[str, float]) -> str:
 def make_ratio_table(document: Document) -> str:
     ratios = document["ratios"]
     rows = [
-        [title, "not measured" if ratios[name] is None else f"{ratios[name]:.3g}"]
+        [title, *_describe_ratio(ratios[name], WANTED.get(name))]
         for name, title in RATIO_TITLES.items()
     ]
-    return make_table(["ratio", "median of the rounds"], rows)
+    return make_table(["ratio", "median of the rounds", "wanted", ""], rows)
+
+
+def _describe_ratio(ratio: float | None, wanted: float | None) -> tuple[str, str, str]:
+    """Return what was measured, what is wanted, and whether that is reached."""
+    measured = "not measured" if ratio is None else f"{ratio:.3g}"
+    if wanted is None:
+        return measured, "", ""
+    verdict = "" if ratio is None else "reached" if ratio >= wanted else "missed"
+    return measured, f"at least {wanted:g}", verdict
 
 
 def make_message_table(document: Document) -> str:
