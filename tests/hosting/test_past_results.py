@@ -12,6 +12,7 @@ from agent_league.http.exchange import Answer, PageRequest
 from agent_league.http.memory import Network
 from agent_league.league import stored_season
 from agent_league.running.folder import Folder
+from agent_league.store.events import ReportContested
 from agent_league.verification.stored import audit_store, check_files
 from hosting.server_box import STAFF, ServerBox, open_server
 
@@ -19,6 +20,7 @@ PLAYERS, LEGS, IN_A_ROUND = 6, 2, 3
 MATCHES = PLAYERS * (PLAYERS - 1) // 2 * LEGS
 LIMIT = 2 * IN_A_ROUND
 LEAGUE, PAST = "long", "R1M1"
+SWAPPED = {"even": "odd", "odd": "even"}
 
 
 class Recorder(Network):
@@ -85,16 +87,15 @@ async def check_resources(hosted: HostedLeague) -> None:
 
 
 async def check_reports(net: Recorder) -> None:
-    """Assert that a referee that reports a past match again is told that it is known."""
+    """Assert that a referee that reports a past match again is told what becomes of its report."""
     url, body = net.reports[PAST]
     again = json.loads((await net.post(url, body, 10.0)).body)["result"]
     assert (again["match_id"], again["note"]) == (PAST, "already known")
     frame = json.loads(body)
-    result = frame["params"]["result"]
-    result["winner"] = next(one for one in result["score"] if one != result["winner"])
+    details = frame["params"]["result"]["details"]
+    details["choices"] = {who: SWAPPED[choice] for who, choice in details["choices"].items()}
     other = json.loads((await net.post(url, json.dumps(frame).encode(), 10.0)).body)["result"]
-    # What contradicts a result is kept as evidence only while that result is in memory.
-    assert other["note"] == "already known"
+    assert "kept as evidence" in other["note"]
 
 
 async def check_past_match(hosted: HostedLeague, net: Recorder) -> None:
@@ -151,6 +152,7 @@ def check_record(folder: Path) -> None:
             events = [one.event async for page in store.events(LEAGUE) for one in page]
         assert audit.is_over
         assert audit.season.played == MATCHES
+        assert [one.match_id for one in events if isinstance(one, ReportContested)] == [PAST]
         assert check_files(events, audit.season.settings, folder) >= 1
 
     asyncio.run(read())

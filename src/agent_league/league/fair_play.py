@@ -1,7 +1,8 @@
 """Whether a referee drew as it was told, and what happens to one that lies."""
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from enum import Enum, auto
+from typing import TypeAlias
 
 from msgspec.structs import replace
 
@@ -20,6 +21,9 @@ from agent_league.vocabulary import Json
 ABOUT = "MATCH_RESULT_REPORT"
 GROUND = "false_report"
 """The ground on which a referee is put out, in every league."""
+
+ReadMatch: TypeAlias = Callable[[str], Awaitable[MatchEnded | None]]
+"""Returns how a match ended, even one whose result is only in the store."""
 
 
 class Draw(Enum):
@@ -50,8 +54,9 @@ def judge_draw(ended: MatchEnded, game_type: str, options: Mapping[str, Json], s
 class FairPlay:
     """Looks at every report; a referee that lies is put out, and its match is played elsewhere."""
 
-    def __init__(self, context: Context) -> None:
+    def __init__(self, context: Context, read_match: ReadMatch) -> None:
         self._context, self._season = context, context.season
+        self._read_match = read_match
         self._own_drawers: set[str] = set()
 
     def check(self, ended: MatchEnded, referee: Entry, options: Mapping[str, Json]) -> MatchEnded:
@@ -71,18 +76,15 @@ class FairPlay:
             return replace(ended, details={**ended.details, "options": dict(options)})
         return ended
 
-    def note_conflict(self, report: ResultReport, referee: Entry) -> bool:
-        """Keep a second report of a match as evidence, if it says something else than the first.
-
-        The first must still be in memory: it always stays, but later nobody compares them.
-        """
-        kept = self._season.results.get(report.match_id)
+    async def note_conflict(self, report: ResultReport, referee: Entry) -> bool:
+        """Keep a second report of a match as evidence, if it says something else than the first."""
+        kept = await self._read_match(report.match_id)
         if kept is None or kept.referee_id != referee.agent_id:
             return False
+        is_past = report.match_id not in self._season.matches  # nobody else knows its game then
+        game = report.game_type if is_past else self._season.find_game(report.match_id)
         try:
-            told = verdicts.read_verdict(
-                report.result, kept.players, self._season.find_game(report.match_id)
-            )
+            told = verdicts.read_verdict(report.result, kept.players, game)
         except ValueError:
             told = None
         if told is not None and verdicts.tells_same(told, kept.result):

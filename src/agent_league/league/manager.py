@@ -103,11 +103,11 @@ class LeagueManager(Agent):
             *(self.season, events, self.clock, self.envelope, self.peers, self.spawn),
             count_audience=count_audience or (lambda: len(self.season.players)),
         )
-        self._stored_season = StoredSeason(context)
+        self._stored_season = stored = StoredSeason(context)
         self.season_runner = runner = SeasonRunner(context)
         self.organiser = Organiser(context, runner)
         self._referee_claims = RefereeClaims(context, runner.dispatcher)
-        self.report_receiver = ReportReceiver(context, runner.dispatcher, runner.discipline)
+        self.report_receiver = ReportReceiver(context, runner, stored.read_match)
 
     @property
     def sender(self) -> str:

@@ -10,10 +10,9 @@ from agent_league.agent import log
 from agent_league.league import verdicts
 from agent_league.league.context import Context
 from agent_league.league.cross_check import CrossCheck
-from agent_league.league.discipline import Discipline
-from agent_league.league.dispatcher import Dispatcher
-from agent_league.league.fair_play import FairPlay
+from agent_league.league.fair_play import FairPlay, ReadMatch
 from agent_league.league.orders import Assignment
+from agent_league.league.season_runner import SeasonRunner
 from agent_league.protocol import Acknowledgement, ErrorCode, ProtocolError, Role, tokens
 from agent_league.protocol.deviations import Deviation
 from agent_league.protocol.play import ResultReport, TranscriptPart
@@ -45,12 +44,11 @@ UNREACHED = {Termination.UNREACHABLE, Termination.SUSPENDED}
 class ReportReceiver:
     """Keeps each result once, with the transcript of its match."""
 
-    def __init__(self, context: Context, dispatcher: Dispatcher, discipline: Discipline) -> None:
+    def __init__(self, context: Context, runner: SeasonRunner, read_match: ReadMatch) -> None:
         self._context, self._season = context, context.season
-        self._dispatcher = dispatcher
-        self._discipline = discipline
-        self._fair_play, self._cross_check = FairPlay(context), CrossCheck(context)
-        dispatcher.take_result = self.take_answer
+        self._dispatcher, self._discipline = runner.dispatcher, runner.discipline
+        self._fair_play, self._cross_check = FairPlay(context, read_match), CrossCheck(context)
+        self._dispatcher.take_result = self.take_answer
         self._unplayed: dict[str, set[str]] = defaultdict(set)
         """The tickets of the attempts at a match that were ended without a result."""
         self._unproven: set[str] = set()
@@ -145,7 +143,7 @@ class ReportReceiver:
         if ended is not None and await events.append(ended, [*entries, *report.transcript]):
             return Acknowledgement(match_id=report.match_id)
         note = "already known"
-        if ended is None and self._fair_play.note_conflict(report, referee):
+        if ended is None and await self._fair_play.note_conflict(report, referee):
             note = "another result is known already, and stays; this one is kept as evidence"
         await events.flush()  # the result that is known already may still be on its way to the disk
         return Acknowledgement(match_id=report.match_id, note=note)
