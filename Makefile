@@ -158,7 +158,7 @@ bench-leagues: $(READY_BENCH)  ## measure what 100 leagues at once cost beside o
 bench-crowd: $(READY_BENCH)  ## measure pairings and standings of 10,000 players (ARGS="--players 100000")
 	@$(BENCH).crowd $(ARGS)
 
-bench-hostile: $(READY_BENCH)  ## measure what 10 hostile players of 100 cost the others, in whole leagues (ARGS="--rounds 12")
+bench-hostile: $(READY_BENCH)  ## measure what 10 hostile players of 100 cost the others, in whole leagues, for half an hour (ARGS="--runs 1")
 	@$(BENCH).hostile $(ARGS)
 
 conformance: $(READY_DEV) $(READY_NODE)  ## run the official MCP suite and MCP clients of others against us

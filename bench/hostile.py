@@ -272,7 +272,7 @@ async def read_line() -> str:
 def main() -> int:
     """Measure and print; 1 if hostile players slow the others down more than the bar allows."""
     parser = argparse.ArgumentParser(prog="bench.hostile", description=__doc__)
-    parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--players", type=int, default=100)
     parser.add_argument("--rounds", type=int, help="the first rounds alone")
     parser.add_argument("--as", dest="kind", choices=["play", "attack"], help=argparse.SUPPRESS)

@@ -96,6 +96,9 @@ async def check_reports(net: Recorder) -> None:
     details["choices"] = {who: SWAPPED[choice] for who, choice in details["choices"].items()}
     other = json.loads((await net.post(url, json.dumps(frame).encode(), 10.0)).body)["result"]
     assert "kept as evidence" in other["note"]
+    frame["params"]["game_type"] = "openspiel:chess"  # a game that this league does not play
+    foreign = json.loads((await net.post(url, json.dumps(frame).encode(), 10.0)).body)["result"]
+    assert "kept as evidence" in foreign["note"]
 
 
 async def check_past_match(hosted: HostedLeague, net: Recorder) -> None:

@@ -81,10 +81,8 @@ class FairPlay:
         kept = await self._read_match(report.match_id)
         if kept is None or kept.referee_id != referee.agent_id:
             return False
-        is_past = report.match_id not in self._season.matches  # nobody else knows its game then
-        game = report.game_type if is_past else self._season.find_game(report.match_id)
         try:
-            told = verdicts.read_verdict(report.result, kept.players, game)
+            told = verdicts.read_verdict(report.result, kept.players, self._find_game(report))
         except ValueError:
             told = None
         if told is not None and verdicts.tells_same(told, kept.result):
@@ -92,6 +90,16 @@ class FairPlay:
         why = "reported again, with another result"
         self._note(report.match_id, referee, why, report.result.winner, report.result.details)
         return True
+
+    def _find_game(self, report: ResultReport) -> str:
+        """Return what was played; of a match that is only in the store, the report says it.
+
+        No other game than those of the league is believed: to look one up may import a library.
+        """
+        is_past = report.match_id not in self._season.matches
+        if is_past and report.game_type in self._season.settings.games:
+            return report.game_type
+        return self._season.find_game(report.match_id)
 
     def _put_out(self, ended: MatchEnded, referee: Entry) -> None:
         why = f"{ended.match_id}: the number does not come from the secret that it was given"

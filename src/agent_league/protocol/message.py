@@ -118,7 +118,7 @@ class Acknowledgement(Struct, frozen=True):
 
 
 def name(kind: type[Struct]) -> str:
-    """Return the name that *kind* has on the wire, such as `GAME_OVER`."""
+    """Return the name that *kind* has on the wire, such as `GAME_OVER`, or in the store."""
     return str(kind.__struct_config__.tag)
 
 

@@ -11,12 +11,11 @@ import msgspec
 
 from agent_league.files import FileUpdater, JsonLogger
 from agent_league.league import LeagueManager
-from agent_league.protocol import LeagueError
+from agent_league.protocol import LeagueError, name
 from agent_league.running.folder import Folder
 from agent_league.season.settings import LeagueSettings
 from agent_league.store import Event, StoreError
 from agent_league.store.chain import hide_secrets
-from agent_league.store.codec import name_kind
 from agent_league.vocabulary import Json
 
 log = logging.getLogger("agent_league")
@@ -52,7 +51,7 @@ class FileKeeper:
     def log_event(self, event: Event) -> None:
         fields: dict[str, Json] = hide_secrets(msgspec.structs.asdict(event))
         del fields["at"]  # the logger writes the time
-        self._log.log(name_kind(event), "INFO", **fields)
+        self._log.info(name(type(event)), **fields)
 
     async def run(self) -> None:
         """Write what has changed every few seconds."""

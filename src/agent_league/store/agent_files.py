@@ -65,7 +65,7 @@ class MatchHistory:
         self._file: FileIO | None = None
 
     def open(self) -> FileIO:
-        """Open the file, or make it: that takes longer than to write many entries."""
+        """Open the file, and make it if there is none, which takes longer than many entries do."""
         if self._file is None:
             self._path.parent.mkdir(parents=True, exist_ok=True)
             self._file = FileIO(self._path, "ab")

@@ -6,6 +6,7 @@ from typing import Any, TypeAlias, Union
 
 import msgspec
 
+from agent_league.protocol.message import name
 from agent_league.store import schema
 from agent_league.store.chain import Line, hash_text, make_link, publish_event
 from agent_league.store.errors import StoreError
@@ -18,14 +19,8 @@ Statement: TypeAlias = tuple[str, Sequence[Any]]
 Rows: TypeAlias = Mapping[str, Sequence[Sequence[Any]]]
 """The content of one transaction: the rows for each SQL statement."""
 
-
-def name_kind(event: Event) -> str:
-    """Return the name under which events of this kind are stored."""
-    return str(event.__struct_config__.tag)
-
-
 KINDS: Mapping[str, type[Event]] = MappingProxyType(
-    {str(kind.__struct_config__.tag): kind for kind in Event.__subclasses__()}
+    {name(kind): kind for kind in Event.__subclasses__()}
 )
 """The class of every event, by the name under which it is stored."""
 
@@ -84,7 +79,7 @@ def encode_row(stored: StoredEvent) -> Sequence[Any]:
     return (
         stored.seq,
         event.at,
-        name_kind(event),
+        name(type(event)),
         event.schema,
         getattr(event, "match_id", None),
         event.once,
