@@ -28,8 +28,12 @@ def format_deadline(moment: datetime) -> str:
 
 def format_exact_time(moment: datetime) -> str:
     """Return *moment* as our own records have it: `2025-01-15T10:30:00.123Z`."""
-    second = _format_second(int(moment.timestamp()))
-    return f"{second[:-1]}.{moment.microsecond // 1000:03}Z"
+    return _format_millisecond(int(moment.timestamp()), moment.microsecond // 1000)
+
+
+@lru_cache(maxsize=64)  # many entries are written in one millisecond, and all agents share it
+def _format_millisecond(timestamp: int, millisecond: int) -> str:
+    return f"{_format_second(timestamp)[:-1]}.{millisecond:03}Z"
 
 
 @lru_cache(maxsize=64)  # many messages are written in one second
