@@ -103,8 +103,8 @@ class _Peek(Struct):
 _peek = msgspec.json.Decoder(_Peek)
 
 
-_MCP_CALL = b'"tools/call"'
-"""A body with these bytes is hardly ever a league message; one that is takes the longer path."""
+_MCP_CALL, _BEGINNING = b'"tools/call"', 100
+"""A body that has this near its beginning is hardly ever a league message; one that is takes the longer path."""
 
 
 class Switch:
@@ -119,7 +119,8 @@ class Switch:
     def answer(self, body: bytes, headers: Headers) -> Answer | Awaitable[Answer] | None:
         """Return the answer to *body*, or None if it is for the SDK."""
         fits = len(body) <= self._limit
-        answer = self._answer_plain(body) if fits and _MCP_CALL not in body else None
+        is_plain = fits and body.find(_MCP_CALL, 0, _BEGINNING) < 0
+        answer = self._answer_plain(body) if is_plain else None
         if answer is not None:  # as nearly always: no header is looked at
             return answer
         hints = read_hints(headers)
