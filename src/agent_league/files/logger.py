@@ -93,7 +93,8 @@ class JsonLogger:
 
     def log(self, event_type: str, level: str = "INFO", **details: Json) -> None:
         """Add an entry; what cannot be written as JSON is written as its `repr`."""
-        level = _SPELLINGS.get(level.upper(), level.upper())
+        if level not in LEVELS:
+            level = _SPELLINGS.get(level.upper(), level.upper())
         entry = self._encode_entry(event_type, level, details)
         with self._lock:
             self._buffer += entry
@@ -138,10 +139,10 @@ class JsonLogger:
             "event_type": event_type,
             "level": level,
         }
-        # A detail must not replace a field that the logger itself writes.
-        extra = {f"_{key}" if key in header else key: value for key, value in details.items()}
-        plain = _encode_if_harmless({**header, **extra})
-        return (plain or _encode({**header, **_redact(extra)})) + b"\n"
+        if not header.keys().isdisjoint(details):  # a detail must not replace what is ours
+            details = {f"_{key}" if key in header else key: it for key, it in details.items()}
+        plain = _encode_if_harmless({**header, **details})
+        return (plain or _encode({**header, **_redact(details)})) + b"\n"
 
 
 def _line_end(file: BinaryIO) -> bytes:
@@ -157,10 +158,11 @@ def _encode_if_harmless(entry: dict[str, Json]) -> bytes | None:
         body = msgspec.json.encode(entry, enc_hook=repr)
     except (RecursionError, TypeError, ValueError):
         return None
-    # This is cheaper than to search every value.
-    small = body.lower()
-    harmless = body.isascii() and not any(part in small for part in _SUSPECTS)
-    return body if harmless else None
+    small = body.lower()  # to search the line is cheaper than to search every value
+    for part in _SUSPECTS:
+        if small.find(part) >= 0:  # `in` takes twice as long: it tries a number first
+            return None
+    return body if body.isascii() else None
 
 
 def _encode(entry: dict[str, Json]) -> bytes:

@@ -34,8 +34,10 @@ def reply_name(kind: type[Message]) -> bytes | None:
 
 def is_expected(kind: type[Message], body: bytes) -> bool:
     """Whether *body* may hold the reply to a *kind*; to a notice, anything but an error."""
+    if body.find(b'"error"') >= 0:  # `in` takes twice as long: it tries a number first
+        return False
     wanted = reply_name(kind)
-    return b'"error"' not in body and (b"_ERROR" not in body if wanted is None else wanted in body)
+    return body.find(b"_ERROR") < 0 if wanted is None else body.find(wanted) >= 0
 
 
 def make_no_reply_error(kind: type[Message], content: object, ledger: Ledger) -> NoAnswerError:
