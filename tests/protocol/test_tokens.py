@@ -1,6 +1,9 @@
+import hmac
 import re
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from agent_league.protocol import tokens
 
@@ -48,6 +51,22 @@ def test_both_ends_make_the_same_ticket_without_showing_the_key() -> None:
     assert made == tokens.sign_ticket(key, "match", "R1M1")
     assert made.startswith("tkt_")
     assert key not in made
+
+
+@given(st.text(st.characters(codec="utf-8"), max_size=200), st.text(st.characters(codec="utf-8")))
+def test_a_ticket_is_the_hmac_of_its_parts(key: str, part: str) -> None:
+    expected = hmac.new(key.encode(), f"R1M1\x1f{part}".encode(), "sha256").hexdigest()
+    assert tokens.sign_ticket(key, "R1M1", part) == f"tkt_{expected}"
+
+
+def test_a_proof_for_any_of_several_keys_is_found_among_several() -> None:
+    keys = [tokens.hash_token(one) for one in ("a", "b", "c")]
+    both = tokens.sign_for_any(keys[:2], "R1M1")
+    assert tokens.is_signed(both, keys[1:], "R1M1")
+    assert tokens.is_signed(both, keys[:1], "R1M1")
+    assert not tokens.is_signed(both, keys[2:], "R1M1")
+    assert not tokens.is_signed(both, keys, "R1M2")
+    assert not tokens.is_signed(None, keys, "R1M1")
 
 
 def test_the_format_that_an_error_shows_is_the_format_of_a_token() -> None:

@@ -50,19 +50,36 @@ def sign_for_any(keys: Iterable[str], *parts: str) -> str:
 def is_signed(signature: str | None, keys: Iterable[str], *parts: str) -> bool:
     """Whether *signature* proves *parts* to the holder of *keys*."""
     proofs = (signature or "").split(".", MAX_PROOFS)[:MAX_PROOFS]
-    expected = [sign_ticket(key, *parts) for key in keys]
-    return any(is_same_secret(proof, own) for own in expected for proof in proofs)
+    for key in keys:
+        expected = sign_ticket(key, *parts)
+        for proof in proofs:
+            if is_same_secret(proof, expected):
+                return True
+    return False
 
 
 @lru_cache(maxsize=4096)  # a proof is made, or looked at, several times
 def sign_ticket(key: str, *parts: str) -> str:
     """Return the ticket that only the league and the holder of *key* can make for *parts*."""
-    digest = _start_hmac(key).copy()
-    digest.update("\x1f".join(parts).encode())
-    return f"tkt_{digest.hexdigest()}"
+    inner, outer = _start_hmac(key)
+    inside, outside = inner.copy(), outer.copy()
+    inside.update("\x1f".join(parts).encode())
+    outside.update(inside.digest())
+    return f"tkt_{outside.hexdigest()}"
+
+
+_INNER_PAD, _OUTER_PAD = (bytes(byte ^ pad for byte in range(256)) for pad in (0x36, 0x5C))
 
 
 @lru_cache(maxsize=4096)
-def _start_hmac(key: str) -> hmac.HMAC:
-    """Return an HMAC of nothing yet: to copy it takes a third of the time to make it."""
-    return hmac.new(key.encode(), digestmod="sha256")
+def _start_hmac(key: str) -> "tuple[hashlib._Hash, hashlib._Hash]":
+    """Return the two hashes of an HMAC of nothing yet (RFC 2104).
+
+    To copy them takes half the time of `hmac.HMAC.copy`, which is written in Python.
+    """
+    block_size = hashlib.sha256().block_size
+    secret = key.encode()
+    if len(secret) > block_size:
+        secret = hashlib.sha256(secret).digest()
+    block = secret.ljust(block_size, b"\0")
+    return hashlib.sha256(block.translate(_INNER_PAD)), hashlib.sha256(block.translate(_OUTER_PAD))
