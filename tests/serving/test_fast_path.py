@@ -62,6 +62,16 @@ def at_once(name: str, arguments: Json, headers: dict[str, str], meta: Json = No
     return asyncio.run(answer) if inspect.iscoroutine(answer) else answer
 
 
+@pytest.mark.parametrize(("headers", "meta"), [(LEGACY, None), (modern("choose_parity"), META)])
+def test_the_method_of_a_call_may_stand_at_its_end(headers: dict[str, str], meta: Json) -> None:
+    usual = tool_call("choose_parity", CALL, meta=meta)
+    frame = json.loads(usual)
+    body = json.dumps({"params": frame.pop("params"), **frame}).encode()
+    assert body.index(b"tools/call") > 100
+    first, second = asyncio.run(answered((usual, headers), (body, headers)))
+    assert describe(first) == describe(second)
+
+
 @pytest.mark.parametrize(
     ("name", "arguments"),
     [

@@ -160,7 +160,7 @@ def _encode_if_harmless(entry: dict[str, Json]) -> bytes | None:
         return None
     small = body.lower()  # to search the line is cheaper than to search every value
     for part in _SUSPECTS:
-        if small.find(part) >= 0:  # `in` takes twice as long: it tries a number first
+        if small.find(part) >= 0:  # faster than `in`, which tries a number first
             return None
     return body if body.isascii() else None
 

@@ -89,8 +89,7 @@ class V2Session(PeerSession):
         if started.answer.cancelled() or started.answer.exception() is not None:
             return None
         body = started.answer.result().body
-        has_error = body.find(b"_ERROR") >= 0
-        return None if has_error else jsonrpc.read_plain_results(body, started.numbers)
+        return None if b"_ERROR" in body else jsonrpc.read_plain_results(body, started.numbers)
 
     def read_started(self, started: StartedCall) -> Raw | None:
         if started.answer.cancelled() or started.answer.exception() is not None:
