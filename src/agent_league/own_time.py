@@ -98,7 +98,8 @@ class Deadline:
         self._loop = asyncio.get_running_loop()
         self._clock = own_clock()
         self._expire = expire
-        self._due = 0.0
+        self.due = 0.0
+        """The time that was set last."""
         self._timer: asyncio.TimerHandle | None = None
         self._timer_at = inf
         self._timer_due = inf
@@ -107,7 +108,7 @@ class Deadline:
 
     def set(self, due: float) -> None:
         """Expire at *due*, a time on our own clock."""
-        self._due = due
+        self.due = due
         self._is_extended = False
         if due < self._timer_due:
             self._start_timer(due - self._clock.time())
@@ -126,7 +127,7 @@ class Deadline:
     def _check(self) -> None:
         late = self._loop.time() - self._timer_at
         self._timer, self._timer_due = None, inf
-        left = self._due - self._clock.time()
+        left = self.due - self._clock.time()
         if left > 0:
             self._start_timer(left)
         elif late > TOLERANCE and not self._is_extended:

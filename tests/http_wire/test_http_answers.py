@@ -37,11 +37,11 @@ async def parsed(chunks: list[bytes]) -> Answer | str:
         set(),
         KnownHeads(),
         keep=lambda one: None,
-        repeat=lambda request, waiter: None,
+        repeat=lambda request, deadline, waiter: None,
     )
     connection.connection_made(Wire())
     deadline = asyncio.get_running_loop().time() + 5.0
-    waiter = connection.ask(RawRequest(b"", 5.0, deadline))
+    waiter = connection.ask(RawRequest(b"", 5.0), deadline)
     for chunk in chunks:
         connection.data_received(chunk)
     connection.eof_received()

@@ -66,7 +66,7 @@ class HttpClient:
         """Return the answer to *body*, or raise `NoAnswerError` within so many seconds."""
         target = parse_url(url)
         data = b"%b%d\r\n\r\n%b" % (target.post, len(body), body)
-        return self._call(target, RawRequest(data, within, own_time() + within))
+        return self._call(target, RawRequest(data, within))
 
     def post_traced(
         self, url: str, body: bytes, within: float, traceparent: str
@@ -74,14 +74,13 @@ class HttpClient:
         """Return the answer to *body* as `post` does, and say to which trace it belongs."""
         target, trace = parse_url(url), traceparent.encode("ascii")
         data = b"%b%d\r\ntraceparent: %b\r\n\r\n%b" % (target.post, len(body), trace, body)
-        return self._call(target, RawRequest(data, within, own_time() + within))
+        return self._call(target, RawRequest(data, within))
 
     def post_for_any_status(self, url: str, body: bytes, within: float) -> Awaitable[Answer]:
         """Return the answer to *body* as `post` does, also one whose status says no."""
         target = parse_url(url)
         data = b"%b%d\r\n\r\n%b" % (target.post, len(body), body)
-        request = RawRequest(data, within, own_time() + within, any_status=True)
-        return self._call(target, request)
+        return self._call(target, RawRequest(data, within, any_status=True))
 
     async def exchange(self, url: str, http_request: HttpRequest, within: float) -> Response:
         """Return the response to *http_request*, or raise `NoAnswerError` within so many seconds.
@@ -92,7 +91,6 @@ class HttpClient:
         request = RawRequest(
             encode_request(target, http_request),
             within,
-            own_time() + within,
             headers=headers,
             is_answer=http_request.is_answer,
         )
@@ -102,13 +100,13 @@ class HttpClient:
     def get(self, url: str, within: float) -> Awaitable[Answer]:
         """Return what is at *url*, or raise `NoAnswerError` within so many seconds."""
         target = parse_url(url)
-        return self._call(target, RawRequest(target.get, within, own_time() + within))
+        return self._call(target, RawRequest(target.get, within))
 
     async def reaches(self, url: str, within: float) -> bool:
         """Whether something that speaks HTTP answers at *url*, whatever it answers."""
         try:
-            target, deadline = parse_url(url), own_time() + within
-            await self._call(target, RawRequest(target.get, within, deadline, only_status=True))
+            target = parse_url(url)
+            await self._call(target, RawRequest(target.get, within, only_status=True))
         except NoAnswerError:
             return False
         return True
@@ -116,8 +114,7 @@ class HttpClient:
     async def listens(self, url: str, within: float) -> bool:
         """Whether a connection can be made to *url*, even if nobody answers on it yet."""
         try:
-            request = RawRequest(b"", within, own_time() + within)
-            connection = await self._connect(parse_url(url), request)
+            connection = await self._connect(parse_url(url), within, own_time() + within)
         except NoAnswerError as error:
             return isinstance(error, LateError)
         connection.abort()
@@ -140,23 +137,33 @@ class HttpClient:
 
     def _call(self, target: Target, request: RawRequest) -> Awaitable[Answer]:
         """Send *request* on a connection that is idle, or on a new one."""
-        connection = self._take_idle(target.origin)
-        if connection is None:
-            return self._call_on_new_connection(target, request)
-        return connection.ask(request)
+        idle = self._idle.get(target.origin)
+        while idle:
+            connection = idle.pop()
+            idle_time = connection.now() - connection.idle_since
+            if connection.is_free and idle_time < self._keep_idle:
+                return connection.ask(request, connection.own_time() + request.within)
+            connection.abort()
+        return self._call_on_new_connection(target, request, own_time() + request.within)
 
-    async def _call_on_new_connection(self, target: Target, request: RawRequest) -> Answer:
-        connection = await self._connect(target, request)
-        return await connection.ask(request)
+    async def _call_on_new_connection(
+        self, target: Target, request: RawRequest, deadline: float
+    ) -> Answer:
+        connection = await self._connect(target, request.within, deadline)
+        return await connection.ask(request, deadline)
 
     def _repeat(
-        self, target: Target, request: RawRequest, waiter: "asyncio.Future[Answer]"
+        self,
+        target: Target,
+        request: RawRequest,
+        deadline: float,
+        waiter: "asyncio.Future[Answer]",
     ) -> None:
         """Send *request* once more, on a new connection: the peer closed the one that was idle.
 
         It did so just as we used it again, which is no failure of the peer.
         """
-        task = asyncio.ensure_future(self._call_on_new_connection(target, request))
+        task = asyncio.ensure_future(self._call_on_new_connection(target, request, deadline))
         self._repeats.add(task)
         task.add_done_callback(partial(self._end_repeat, waiter))
 
@@ -170,16 +177,6 @@ class HttpClient:
             waiter.set_exception(error)
         else:
             waiter.set_result(task.result())
-
-    def _take_idle(self, origin: Origin) -> Connection | None:
-        idle = self._idle.get(origin)
-        while idle:
-            connection = idle.pop()
-            idle_time = connection.now() - connection.idle_since
-            if connection.is_free and idle_time < self._keep_idle:
-                return connection
-            connection.abort()
-        return None
 
     def _keep(self, origin: Origin, connection: Connection) -> None:
         """Keep *connection*, whose answer has come whole, for another request."""
@@ -201,12 +198,11 @@ class HttpClient:
                 del self._idle[origin]
         self._sweeper = loop.call_later(self._keep_idle, self._sweep) if self._idle else None
 
-    async def _connect(self, target: Target, request: RawRequest) -> Connection:
+    async def _connect(self, target: Target, within: float, deadline: float) -> Connection:
         try:
-            async with timeout_at(request.deadline):
+            async with timeout_at(deadline):
                 return await self._open_connection(target)
         except TimeoutError:
-            within = request.within
             raise LateError(f"{target.name} took no connection within {within:g} s") from None
         except (OSError, UnicodeError) as error:
             raise UnreachableError(f"{target.name} {_describe_error(error)}") from error

@@ -28,7 +28,6 @@ class RawRequest(Struct):
 
     data: bytes
     within: float
-    deadline: float
     any_status: bool = False
     """Whether an answer whose status says no is wanted too."""
     only_status: bool = False
@@ -39,13 +38,16 @@ class RawRequest(Struct):
     """Whether the data of an event is the answer, if the response is a stream of events."""
 
 
-_NO_REQUEST = RawRequest(b"", 0.0, 0.0)
+_NO_REQUEST = RawRequest(b"", 0.0)
 
 
 Keep: TypeAlias = Callable[["Connection"], None]
 """Keeps a connection that is free for another request."""
-Repeat: TypeAlias = Callable[[RawRequest, "asyncio.Future[Answer]"], None]
-"""Sends a request once more, whose idle connection was closed before it gave any answer."""
+Repeat: TypeAlias = Callable[[RawRequest, float, "asyncio.Future[Answer]"], None]
+"""Sends a request once more, whose idle connection was closed before it gave any answer.
+
+The deadline is the same.
+"""
 
 
 class EventStream:
@@ -89,8 +91,9 @@ class Connection(asyncio.Protocol):
     ) -> None:
         loop = asyncio.get_running_loop()
         self.idle_since = 0.0
+        """When the last answer came; 0 before the first."""
         self.is_free = False
-        """Whether the last answer came whole and the peer waits for another request."""
+        """Whether the peer waits for a request: the last answer, if any, came whole."""
         self.lost = loop.create_future()
         self.now = loop.time
         self._make_waiter = loop.create_future
@@ -98,25 +101,29 @@ class Connection(asyncio.Protocol):
         self._keep_for_later, self._repeat = keep, repeat
         self._parser, self._known_heads = httptools.HttpResponseParser(self), known_heads
         self._clock = own_clock()
+        self.own_time = self._clock.time
         self._deadline = Deadline(self._on_deadline)
         self._transport: asyncio.Transport | None = None
         self._waiter: asyncio.Future[Answer] | None = None
-        self._request, self._status = _NO_REQUEST, 0
-        self._is_used = self._keep = self._is_complete = self._ended_early = False
-
-    def ask(self, request: RawRequest) -> asyncio.Future[Answer]:
-        """Send *request*; the future holds the answer, or the `NoAnswerError` instead of it."""
-        self._is_reused, self._is_used, self.is_free = self._is_used, True, False
-        self._keep = self._is_complete = self._ended_early = False
+        self._request = _NO_REQUEST
         self._bytes_received = self._status = 0
+        """Of an answer that goes through the parser, until it is delivered."""
+
+    def ask(self, request: RawRequest, deadline: float) -> asyncio.Future[Answer]:
+        """Send *request*; the future holds the answer, or the `NoAnswerError` instead of it.
+
+        The answer must come before *deadline*, a time on our own clock.
+        """
         self._request = request
         self._waiter = waiter = self._make_waiter()
         self._clock.begin_wait()
-        self._deadline.set(request.deadline)
-        if self._transport is None or self._transport.is_closing():
-            self._fail_closed()
+        self._deadline.set(deadline)
+        transport = self._transport
+        if transport is not None and self.is_free:
+            self.is_free = False
+            transport.write(request.data)
         else:
-            self._transport.write(request.data)
+            self._fail_closed()
         return waiter
 
     def _on_deadline(self) -> None:
@@ -135,12 +142,12 @@ class Connection(asyncio.Protocol):
 
     def _fail_closed(self) -> None:
         """Fail because the peer closed the connection, or repeat the request if that was no answer."""
-        is_stale = self._is_reused and not self._bytes_received
+        is_stale = self.idle_since > 0 and not self._bytes_received
         waiter = self._close()
         if waiter is None or waiter.done():
             return
         if is_stale:
-            self._repeat(self._request, waiter)
+            self._repeat(self._request, self._deadline.due, waiter)
         else:
             where = "in the middle of its answer" if self._bytes_received else "without an answer"
             error = UnreachableError(f"{self._name} closed the connection {where}")
@@ -148,22 +155,19 @@ class Connection(asyncio.Protocol):
 
     def _close(self) -> "asyncio.Future[Answer] | None":
         """Close the connection, and return who waits for its answer."""
-        self._keep = self.is_free = False
-        waiter = self._end_wait()
-        if self._transport is not None:
-            self._transport.abort()
-        return waiter
-
-    def _end_wait(self) -> "asyncio.Future[Answer] | None":
+        self.is_free = False
         waiter, self._waiter = self._waiter, None
         if waiter is not None:
             self._clock.end_wait()
+        if self._transport is not None:
+            self._transport.abort()
         return waiter
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         # uvloop's transports are not asyncio's, they only behave like them.
         self._transport = cast("asyncio.Transport", transport)
         self._open_connections.add(self)
+        self.is_free = True
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._open_connections.discard(self)
@@ -175,27 +179,31 @@ class Connection(asyncio.Protocol):
             self.lost.set_result(None)
 
     def eof_received(self) -> None:
+        self.is_free = False
         # An answer without a length ends where the connection does; any other is cut short.
-        if self._status >= _FIRST_FINAL and not self._has_length:
-            self._deliver(self._status, bytes(self._body))
+        if self._waiter is not None and self._status >= _FIRST_FINAL and not self._has_length:
+            self._deliver(self._waiter)
 
     def data_received(self, data: bytes) -> None:
-        if self._waiter is None:  # nobody asked: it could be taken for the answer to the next call
+        waiter = self._waiter
+        if waiter is None:  # nobody asked: it could be taken for the answer to the next call
             self.abort()
             return
         known = None
         if not self._bytes_received and self._request.headers is None:
             known = self._known_heads.find(data)
         if known is None or len(known[1]) > self._max_answer:
-            self._parse(data)
-        else:
-            self._keep = self._is_complete = True
-            self._deliver(*known)
+            self._parse(data, waiter)
+            return
+        self._free()
+        if not waiter.done():
+            waiter.set_result(Answer(*known))
 
-    def _parse(self, data: bytes) -> None:
+    def _parse(self, data: bytes, waiter: "asyncio.Future[Answer]") -> None:
         is_first = not self._bytes_received
         if is_first:
             self._has_length, self._body, self._stream = False, bytearray(), None
+            self._keep = self._is_complete = self._ended_early = False
         self._bytes_received += len(data)
         try:
             self._parser.feed_data(data)
@@ -210,31 +218,31 @@ class Connection(asyncio.Protocol):
         if len(self._body) > limit or self._bytes_received > limit + _HEAD_LIMIT:
             self._fail(NonsenseError(f"{self._name} answered with more than {limit} bytes"))
         elif self._is_complete:
-            self._deliver(self._status, bytes(self._body))
+            self._deliver(waiter)
 
-    def _deliver(self, status: int, body: bytes) -> None:
-        waiter, request = self._end_wait(), self._request
-        self._free()
-        if waiter is None or waiter.done():
+    def _deliver(self, waiter: "asyncio.Future[Answer]") -> None:
+        """Give *waiter* the answer that the parser has read."""
+        answer, request = Answer(self._status, bytes(self._body)), self._request
+        if self._keep and not self._ended_early:
+            self._bytes_received = self._status = 0
+            self._free()
+        else:
+            self._close()
+        if waiter.done():
             return
-        answer = Answer(status, body)
         try:
-            if status != _OK and not request.any_status and not request.only_status:
+            if answer.status != _OK and not request.any_status and not request.only_status:
                 check_answer(answer, self._name)
             waiter.set_result(answer)
         except NoAnswerError as error:
             waiter.set_exception(error)
 
     def _free(self) -> None:
-        """Keep the connection for another request, or close it if it cannot take one."""
-        transport = self._transport
-        if transport is None:
-            return
-        if self._keep and not self._ended_early and not transport.is_closing():
-            self.idle_since, self.is_free = self.now(), True
-            self._keep_for_later(self)
-        else:
-            transport.abort()
+        """Keep the connection, whose answer has come whole, for another request."""
+        self._waiter = None
+        self._clock.end_wait()
+        self.idle_since, self.is_free = self.now(), True
+        self._keep_for_later(self)
 
     # Called by the parser.
 
