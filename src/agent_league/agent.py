@@ -13,7 +13,7 @@ from agent_league.clock import Clock, format_time, system_clock
 from agent_league.http.exchange import Wire
 from agent_league.offer import Offer
 from agent_league.peers.endpoint import Handler
-from agent_league.peers.line import Peers
+from agent_league.peers.lines import Peers
 from agent_league.protocol import Envelope, LeagueError, Message, Patience, ProtocolError, Role
 from agent_league.protocol.deviations import Deviation
 from agent_league.protocol.error_messages import LeagueErrorMessage

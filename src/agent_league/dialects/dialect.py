@@ -110,7 +110,7 @@ class PeerSession:
         return None
 
     async def finish(self, started: StartedCall, ledger: Ledger) -> bytes | Raw:
-        """Return the result of a call that was started, as `send` does."""
+        """Return the result of a started call that `read_started` cannot read, as `send` does."""
         raise NotImplementedError
 
     def interpret_reply(

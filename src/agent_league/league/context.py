@@ -8,7 +8,8 @@ from typing import Any
 from agent_league.clock import Clock, format_exact_time
 from agent_league.dialects.dialect import Peer
 from agent_league.league.keyring import Keyring
-from agent_league.peers.line import Line, Peers
+from agent_league.peers.line import Line
+from agent_league.peers.lines import Peers
 from agent_league.protocol import Envelope, Message, name
 from agent_league.protocol.fields import parse_time
 from agent_league.season.roster import Entry, Token

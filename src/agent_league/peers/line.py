@@ -1,38 +1,29 @@
-"""The lines of an agent to its peers: a message goes out, a reply or a `NoAnswerError` comes back."""
+"""The line of an agent to a peer: a message goes out, a reply or a `NoAnswerError` comes back."""
 
 from collections.abc import Callable, Sequence
-from functools import partial
-from typing import Any, Protocol, TypeAlias, TypeVar, cast
+from typing import Any, Protocol, TypeVar, cast
 
 import msgspec
 from msgspec import Raw
 
-from agent_league.clock import Clock
-from agent_league.dialects import DIALECTS, OTHER_WAYS
-from agent_league.dialects.detection import detect_dialect
 from agent_league.dialects.dialect import (
     NothingSent,
     Outgoing,
-    Peer,
     PeerSession,
     StartedBatch,
     StartedCall,
     encode_message,
 )
-from agent_league.http.exchange import Wire
 from agent_league.own_time import own_time
 from agent_league.peers.held import HeldReplies
 from agent_league.peers.posted import PostedReplies
-from agent_league.peers.recording_wire import OnSent, RecordingWire
 from agent_league.protocol import ErrorCode, Message, ProtocolError, failures, name, read
 from agent_league.protocol.deviations import NO_LEDGER, Deviation, Ledger
 from agent_league.protocol.failures import LateError, NoAnswerError, NonsenseError, PromisedError
-from agent_league.protocol.fields import VERSION
 from agent_league.protocol.message import Notice, Patience, Request
 from agent_league.protocol.requirements import rules
 
 Reply = TypeVar("Reply", bound=Message)
-OnReply: TypeAlias = Callable[[str, bytes | Raw | NoAnswerError], None]
 
 
 class LineObserver(Protocol):
@@ -77,14 +68,16 @@ class Line:
 
         Deviations of the reply go into the *ledger*; without one, the reply may not deviate.
         """
-        outgoing, wait = encode_message(request), self._wait(type(request), within)
+        outgoing = encode_message(request)
         if ledger.strict or request.match_id is None:
-            result = await self.send(outgoing, wait, observer, ledger)
+            result = await self.send(outgoing, within, observer, ledger)
             return self._check_reply(request, self._read_reply(request, result, ledger), ledger)
-        question, ends = (request.match_id, request.reply), own_time() + wait
+        started = self.start(outgoing, within, observer)
+        ends = started.ends if started else own_time() + self._wait(outgoing.kind, within)
+        question = request.match_id, request.reply
         self._posted.open(question)
         try:
-            result = await self.send(outgoing, wait, observer, ledger)
+            result = await self.send(outgoing, within, observer, ledger, started)
             reply = self._read_reply(request, result, ledger)
         except (LateError, PromisedError) as error:
             is_sent = isinstance(error, PromisedError) and error.is_sent
@@ -137,16 +130,34 @@ class Line:
 
         If it was *started*, go on from there.
         """
+        started = started or self.start(outgoing, within, observer)
         if started is not None:
-            record = started.record
-        else:
-            record = observer.record_sent(outgoing.body) if observer is not None else b""
+            try:  # noqa: SIM105 - `suppress` takes ten times as long
+                await started.answer
+            except NoAnswerError:
+                pass  # the session looks at it again: another form may succeed
+            taken = self.session.read_started(started)
+            if taken is not None:
+                self._record_result(taken, observer, started.record)
+                return taken
+        return await self._send_in_any_form(outgoing, within, observer, ledger, started)
+
+    async def _send_in_any_form(
+        self,
+        outgoing: Outgoing,
+        within: float | None,
+        observer: LineObserver | None,
+        ledger: Ledger,
+        started: StartedCall | None,
+    ) -> bytes | Raw:
+        """Return the result of *outgoing*; if it was *started*, its answer is not a plain one."""
         try:
-            wait = self._wait(outgoing.kind, within)
-            started = started or self.session.start(outgoing, wait)
             if started is not None:
+                record = started.record
                 result = await self.session.finish(started, ledger)
             else:
+                record = observer.record_sent(outgoing.body) if observer is not None else b""
+                wait = self._wait(outgoing.kind, within)
                 result = await self.session.send(outgoing, wait, ledger)
         except NoAnswerError as error:
             self._record_failure(error, observer)
@@ -243,8 +254,9 @@ class Line:
         if not isinstance(reply, request.reply):
             detail = f"expected {name(request.reply)}, got {name(type(reply))}"
             raise NonsenseError(detail, ErrorCode.UNKNOWN_MESSAGE_TYPE)
-        if request.match_id is not None and reply.match_id not in (None, request.match_id):
-            detail = f"match_id: expected {request.match_id!r}, got {reply.match_id!r}"
+        match_id = reply.match_id
+        if match_id is not None and request.match_id not in (None, match_id):
+            detail = f"match_id: expected {request.match_id!r}, got {match_id!r}"
             raise NonsenseError(detail, ErrorCode.MATCH_ID_MISMATCH)
         player_id = getattr(reply, "player_id", None)
         if ledger.who and player_id not in (None, ledger.who):
@@ -263,74 +275,3 @@ def _make_later_answer(reply: Message) -> Deviation:
 
 def _make_nonsense_error(error: ProtocolError) -> NonsenseError:
     return NonsenseError(error.detail, error.code, **error.context)
-
-
-class Peers:
-    """The connections of one agent; they last as long as the agent."""
-
-    def __init__(self, wire: Wire, patience: Patience, clock: Clock) -> None:
-        self.wire = wire
-        self.on_sent: OnSent | None = None
-        """Called with the address and the body of everything that is sent."""
-        self.on_reply: OnReply | None = None
-        """Called with the address and the result of everything that is sent."""
-        self.patience, self._clock = patience, clock
-        self._lines: dict[str, Line] = {}
-        self._detected: set[str] = set()
-
-    def line(self, url: str) -> Line:
-        """Return the one line to *url*."""
-        if url not in self._lines:
-            line = self._lines[url] = Line(self._connect(Peer(url)), self.patience)
-            line.on_reply = partial(self.on_reply, url) if self.on_reply else None
-        return self._lines[url]
-
-    def line_to(self, peer: Peer) -> Line:
-        """Return the line to *peer*, in the dialect of the peer if that is known."""
-        line = self.line(peer.url)
-        if peer.dialect not in {None, line.session.dialect}:
-            line.session = self._connect(peer)
-        return line
-
-    async def ask_in_any_dialect(
-        self, peer: Peer, request: Request[Reply], ledger: Ledger
-    ) -> tuple[Reply, str]:
-        """Return the reply of *peer*, and the dialect in which it was understood.
-
-        Other dialects than its own are tried only if it does not understand that.
-        """
-        first: NoAnswerError | None = None
-        own = peer.dialect or VERSION
-        for dialect in (own, *(other for other in OTHER_WAYS if other != own)):
-            line = self.line_to(peer._replace(dialect=dialect))
-            try:
-                return await line.ask(request, ledger=ledger), dialect
-            except NoAnswerError as error:
-                first = first or error
-                is_read = failures.is_final(error) and not isinstance(error, failures.NoPathError)
-                if is_read or isinstance(error, failures.CrashedError):
-                    raise
-        self.line_to(peer._replace(dialect=own))
-        raise first or NonsenseError("there is no dialect to ask in")
-
-    async def detect_dialect(self, peer: Peer, within: float, *, renew: bool = False) -> None:
-        """Find out in which dialect *peer* is reached, and look at its tools if it has some.
-
-        With *renew*, its tools may have changed since the last look. Raise a `NoAnswerError` if
-        it does not answer, or shows no tools that can be read.
-        """
-        found = peer._replace(dialect=await detect_dialect(peer.url, self.wire, within))
-        line = self.line_to(found)
-        if renew:
-            line.session = self._connect(found)
-        await line.session.check_tools(within)
-
-    async def detect_dialect_once(self, peer: Peer, within: float) -> None:
-        """Do the same for a *peer* that nobody has looked at before."""
-        if peer.url not in self._detected:
-            await self.detect_dialect(peer, within)
-            self._detected.add(peer.url)
-
-    def _connect(self, peer: Peer) -> PeerSession:
-        wire = self.wire if self.on_sent is None else RecordingWire(self.wire, self.on_sent)
-        return DIALECTS[peer.dialect or VERSION].connect(peer, wire, self._clock)

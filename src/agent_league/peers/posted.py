@@ -25,10 +25,10 @@ class PostedReplies:
 
     def close(self, question: Question) -> bool:
         """Take back one `open`; True if the question is not open any more."""
-        self._open[question] -= 1
-        if self._open[question]:
+        left = self._open.pop(question) - 1
+        if left:
+            self._open[question] = left
             return False
-        del self._open[question]
         if self._replies or self._waiting:
             self._replies.pop(question, None)
             self._waiting.pop(question, None)

@@ -99,13 +99,10 @@ class V2Session(PeerSession):
         return result if is_expected(started.outgoing.kind, body) else None
 
     async def finish(self, started: StartedCall, ledger: Ledger) -> bytes | Raw:
-        kind = started.outgoing.kind
+        kind, number = started.outgoing.kind, started.number
         try:
             answer = await started.answer
-            result = self.read_started(started)
-            if result is not None:
-                return result
-            return self._read_result(kind, DEFAULT_FRAMING, started.number, answer, ledger)
+            return self._read_result(kind, DEFAULT_FRAMING, number, answer, ledger)
         except NoAnswerError as error:
             return await self._send_in_any_form(started.outgoing, started.ends, ledger, error)
 
