@@ -3,8 +3,10 @@
 from collections import Counter
 from hashlib import sha256
 from pathlib import Path
+from random import Random
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -41,6 +43,16 @@ def test_the_code_of_the_page_about_fair_draws_computes_the_same_number(
     scope: dict[str, Any] = {}
     exec(code, scope)  # noqa: S102 - the page is ours
     assert scope["draw"](secret, low, low + more) == Draws(secret).randint(low, low + more)
+
+
+@given(st.text(), st.integers(-(10**90), 10**90), st.integers(0, 10**90))
+def test_a_number_in_a_range_is_the_one_that_the_library_draws(
+    secret: str, low: int, more: int
+) -> None:
+    drawn = Random.randint(Draws(secret), low, low + more)
+    assert Draws(secret).randint(low, low + more) == drawn
+    with pytest.raises(ValueError, match="no number from"):
+        Draws(secret).randint(low, low - 1 - more)
 
 
 @given(st.text(), st.integers(1, 600))

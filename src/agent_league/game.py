@@ -2,10 +2,11 @@
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from random import Random
 from typing import Any, Protocol, TypeAlias, TypeVar
+
+from msgspec import Struct
 
 from agent_league.catalogue import Catalogue
 from agent_league.picture import Picture, draw_fields, draw_text
@@ -27,8 +28,7 @@ class RulesError(RuntimeError):
     """A game broke its own laws; the fault is in its file in `games/`."""
 
 
-@dataclass(frozen=True)
-class Outcome:
+class Outcome(Struct, frozen=True):
     """How a game ended: the winning seat, or None for a draw, and why.
 
     In *reason*, `{0}` and `{1}` stand for the players in those seats, whom a game does not know.

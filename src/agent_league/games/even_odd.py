@@ -1,9 +1,10 @@
 """Even/Odd: both call a parity in secret, then a number is drawn."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from random import Random
 from typing import Literal, TypeAlias
+
+from msgspec import Struct
 
 from agent_league.game import Game, IllegalMoveError, OptionsError, Outcome
 from agent_league.picture import Picture
@@ -16,14 +17,16 @@ LOW, HIGH = 1, 10
 DRAWABLE = range(-(2**31), 2**31)  # the protocol's integers: what is drawn must fit in a message
 
 
-@dataclass(frozen=True)
-class State:
+class State(Struct, frozen=True):
     """A number from *low* to *high* is drawn once both have called, by seat."""
 
     low: int = LOW
     high: int = HIGH
     calls: tuple[Parity, ...] = ()
     drawn: int | None = None
+
+
+_START = State()
 
 
 class EvenOdd:
@@ -36,6 +39,8 @@ class EvenOdd:
     turns = 1
 
     def start(self, options: Mapping[str, Json], rng: Random) -> State:
+        if not options:
+            return _START
         if unknown := sorted(options.keys() - {"low", "high"}):
             raise OptionsError(f"unknown option {unknown[0]!r}: expected 'low' or 'high'")
         low, high = _bound(options, "low", LOW), _bound(options, "high", HIGH)

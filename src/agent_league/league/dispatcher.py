@@ -17,7 +17,7 @@ from agent_league.league.order_sending import OrderSender
 from agent_league.league.orders import Assignment, OrderWriter, TakeResult
 from agent_league.league.pool import NoPool, Pool
 from agent_league.league.referee_pool import PullQueue, RefereePool
-from agent_league.league.walkovers import make_walkover
+from agent_league.league.walkovers import is_walkover, make_walkover
 from agent_league.protocol import Role, tokens
 from agent_league.protocol.deviations import Deviation
 from agent_league.protocol.failures import NoAnswerError
@@ -216,10 +216,12 @@ class Dispatcher:
 
     def _try_walkover(self, match: ScheduledMatch) -> bool:
         """End a match without a referee if a player is disqualified; False if none is."""
-        walkover = make_walkover(match, self._season.roster, self._context.now())
-        if walkover is not None and match.match_id in self._open_matches:
-            self._context.spawn(self._context.events.append(walkover))
-        return walkover is not None
+        roster, context = self._season.roster, self._context
+        if not is_walkover(match, roster):
+            return False
+        if match.match_id in self._open_matches:
+            context.spawn(context.events.append(make_walkover(match, roster, context.now())))
+        return True
 
     async def _assign(self, match: ScheduledMatch, referee_id: str) -> None:
         """Give *match* to a referee and wait for its result; if it is lost, it is pending again."""

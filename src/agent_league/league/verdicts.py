@@ -9,7 +9,7 @@ from agent_league.protocol.deviations import Deviation
 from agent_league.protocol.packing import unpack_details
 from agent_league.protocol.requirements import rules
 from agent_league.protocol.results import MatchResult, ReportedResult, Termination, read_result
-from agent_league.tournament.standings import Scoring
+from agent_league.tournament.standings import DEFAULT_SCORING
 from agent_league.vocabulary import Json, PlayerId
 
 
@@ -78,7 +78,7 @@ def find_choices(details: Mapping[str, Json]) -> dict[str, Json]:
 
 def find_contradiction(reported: ReportedResult, result: MatchResult) -> Iterator[Deviation]:
     """Yield a deviation if the reported winner or points are not those of *result*."""
-    points = Scoring().score(result)
+    points = DEFAULT_SCORING.score(result)
     agrees = all(reported.score.get(who, points[who]) == points[who] for who in points)
     if reported.winner != result.winner or not agrees:
         got = f"winner {reported.winner}, score {dict(reported.score)}"

@@ -15,7 +15,7 @@ from agent_league.protocol.play import Contestant, MatchAccepted, StartMatch
 from agent_league.protocol.results import MatchResult, make_reported_result
 from agent_league.referee.address_book import AddressBook
 from agent_league.referee.match import Match
-from agent_league.tournament.standings import Scoring
+from agent_league.tournament.standings import DEFAULT_SCORING
 
 MAX_OPEN = 1000
 """How many matches may wait or be played: nothing proves who orders them."""
@@ -71,7 +71,7 @@ class MatchesAbroad:
             match_id=order.match_id,
             status="REJECTED" if reason else "ACCEPTED",
             reason=reason,
-            result=make_reported_result(result, Scoring().score(result)) if result else None,
+            result=make_reported_result(result, DEFAULT_SCORING.score(result)) if result else None,
         )
 
     def _begin(self, order: StartMatch, *, is_reported: bool) -> "asyncio.Task[MatchResult]":

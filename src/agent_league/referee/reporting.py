@@ -19,7 +19,7 @@ from agent_league.protocol.play import GameOver, ResultReport, Retry, Transcript
 from agent_league.protocol.results import MatchResult, make_game_result, make_reported_result
 from agent_league.referee.match import Match
 from agent_league.referee.seated_player import SeatedPlayer
-from agent_league.tournament.standings import Scoring
+from agent_league.tournament.standings import DEFAULT_SCORING
 
 LONGEST_REPORT_DELAY = 30.0
 THIRD_PARTY_PATIENCE = 60.0
@@ -120,7 +120,7 @@ async def _send_report(referee: Member, match: Match, result: MatchResult) -> No
         league_id=order.league_id,
         round_id=order.round_id,
         game_type=order.game_type,
-        result=make_reported_result(result, Scoring().score(result)),
+        result=make_reported_result(result, DEFAULT_SCORING.score(result)),
         transcript=last,
         violations=[
             Violation(player_id=seat.player_id, rule=rule, got=deviation.got)

@@ -204,3 +204,6 @@ TIEBREAKERS: Mapping[str, Tiebreaker] = MappingProxyType(
         "draws": lambda table, row, tied: row.draws,
     }
 )
+
+DEFAULT_SCORING = Scoring()
+"""The points of the protocol, in which referees report."""
