@@ -25,12 +25,8 @@ _WITHOUT_LENGTH = frozenset({204, 304})
 
 def encode_answer(answer: Answer, *, keep: bool) -> bytes:
     """Return *answer* as bytes; *keep* says whether the connection stays open."""
-    status, body, content_type, headers = (
-        answer.status,
-        answer.body,
-        answer.content_type,
-        answer.headers,
-    )
+    status, body = answer.status, answer.body
+    content_type, headers = answer.content_type, answer.headers
     if status == _OK and keep and content_type is JSON_TYPE and not headers:  # as nearly always
         return b"%b%d\r\n\r\n%b" % (_PLAIN_HEAD, len(body), body)
     if status in _WITHOUT_BODY:

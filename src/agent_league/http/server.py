@@ -33,7 +33,6 @@ STREAM_PATIENCE = 60.0
 """How long the beginning of a stream may take; the SDK sends something after 15 seconds."""
 KEEP_ALIVE = 75.0
 """How long an idle connection stays open: longer than clients keep theirs, or calls are lost."""
-
 _LINGER = 1.0
 """How long a refused caller may go on sending: a reset would make it lose our answer."""
 
@@ -72,6 +71,8 @@ class ServerConnection(asyncio.Protocol):
         self._is_closing = False
         """Whether the connection is closed after the answer that is due."""
         self._ignores_input = self._is_paused = self._is_write_paused = False
+        self._is_ready = True
+        """Whether the next bytes begin a request that is answered at once."""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         # uvloop's transports are not asyncio's, they only behave like them.
@@ -89,7 +90,7 @@ class ServerConnection(asyncio.Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._server.remove(self)
-        self._ignores_input = True
+        self._ignore_input()
         self._reader.requests.clear()
         self._deadline.cancel()
         self._outlet.lost.set()
@@ -97,7 +98,7 @@ class ServerConnection(asyncio.Protocol):
         self._end_own_stream()
 
     def pause_writing(self) -> None:
-        self._is_write_paused = True
+        self._is_write_paused, self._is_ready = True, False
         self._outlet.writable.clear()
         self._deadline.set(self._now() + self._patience)
 
@@ -107,16 +108,11 @@ class ServerConnection(asyncio.Protocol):
         self._go_on()
 
     def data_received(self, data: bytes) -> None:
-        if self._ignores_input:
-            return
-        is_free = self._task is None and not self._is_write_paused
-        known = None
-        if is_free and not self._reader.is_reading and not self._reader.requests:
-            known = self._find_known(data)
-        if known is None or len(known[1]) > known[0].body_limit:
-            self._read(data)
-        else:
+        known = self._find_known(data) if self._is_ready else None
+        if known is not None and len(known[1]) <= known[0].body_limit:
             self._answer(*known)
+        elif not self._ignores_input:
+            self._read(data)
 
     def _read(self, data: bytes) -> None:
         try:
@@ -176,6 +172,7 @@ class ServerConnection(asyncio.Protocol):
         if self._is_write_paused:
             return
         reads = self._reader.is_reading
+        self._is_ready = self._task is None and not reads and not requests
         if not self._is_timed:
             self._is_timed = reads
             is_soon = reads or self._exchange is not None
@@ -187,7 +184,7 @@ class ServerConnection(asyncio.Protocol):
     def _refuse(self, answer: Answer) -> None:
         """Read nothing more; write *answer*, unless the answer to an earlier request is due."""
         self._allowance.charge_refusal(self._loop_time())
-        self._ignores_input = True
+        self._ignore_input()
         if self._is_busy():
             self._is_closing = True
         else:
@@ -229,13 +226,16 @@ class ServerConnection(asyncio.Protocol):
 
     def _close_when_sent(self) -> None:
         if not self._transport.is_closing():
-            self._ignores_input = True
+            self._ignore_input()
             self._reader.requests.clear()
             self._transport.close()
             self._deadline.set(self._now() + self._patience)
 
+    def _ignore_input(self) -> None:
+        self._ignores_input, self._is_ready = True, False
+
     def _start(self, task: asyncio.Future[Any], on_done: Callable[[Any], None]) -> None:
-        self._task = task
+        self._task, self._is_ready = task, False
         self._server.tasks.add(task)
         task.add_done_callback(on_done)
 

@@ -99,7 +99,9 @@ def ask(respond: Responder, body: bytes) -> Answer | StreamedAnswer | asyncio.Fu
     """
     try:
         answer = respond(body)
-        if answer is None or isinstance(answer, (Answer, StreamedAnswer)):
+        if isinstance(answer, Answer):  # as nearly always
+            return answer
+        if answer is None or isinstance(answer, StreamedAnswer):
             return answer
         return asyncio.ensure_future(answer)
     except Exception:  # noqa: BLE001 - the one boundary

@@ -100,7 +100,7 @@ class Endpoint:
             result = handler(call.params)
         except ProtocolError as error:
             return self._make_refusal(call, error)
-        if isinstance(result, Struct) and not isinstance(call.id, UnsetType):
+        if isinstance(result, Struct) and call.id is not UNSET:
             return Answer(200, encode_result(call.id, _encode(result)))
         return self._make_answer(call, result)
 

@@ -114,15 +114,17 @@ class Switch:
         self, agent: Agent, league: Endpoint, fast_path: FastPath, gate: Gate | None = None
     ) -> None:
         self._league, self._fast_path, self._gate = league, fast_path, gate
-        self._limit, self._takes_batches = agent.body_limit, agent.takes_batches
+        self._limit, self._answer_call = agent.body_limit, league.answer_plain
+        self._answer_batch = league.answer_batch if agent.takes_batches else _leave_batch
 
     def answer(self, body: bytes, headers: Headers) -> Answer | Awaitable[Answer] | None:
         """Return the answer to *body*, or None if it is for the SDK."""
         fits = len(body) <= self._limit
-        is_plain = fits and body.find(_MCP_CALL, 0, _BEGINNING) < 0
-        answer = self._answer_plain(body) if is_plain else None
-        if answer is not None:  # as nearly always: no header is looked at
-            return answer
+        if fits and body.find(_MCP_CALL, 0, _BEGINNING) < 0:
+            answer_plain = self._answer_batch if body.startswith(b"[") else self._answer_call
+            answer = answer_plain(body)
+            if answer is not None:  # as nearly always: no header is looked at
+                return answer
         hints = read_hints(headers)
         if fault := find_json_fault(body):
             error = encode_error(None, RpcCode.PARSE_ERROR, f"not JSON: {fault}")
@@ -136,11 +138,6 @@ class Switch:
             return None
         return self._league.answer(body) if fits else self._league.too_large()
 
-    def _answer_plain(self, body: bytes) -> Answer | Awaitable[Answer] | None:
-        if body.startswith(b"["):
-            return self._league.answer_batch(body) if self._takes_batches else None
-        return self._league.answer_plain(body)
-
     def _is_for_known(self, body: bytes, hints: HeaderHints) -> bool:
         """Whether *body* needs a bearer: all of MCP, and tools that are called without it."""
         with suppress(msgspec.DecodeError):  # a batch, which is no call of a tool
@@ -148,6 +145,10 @@ class Switch:
                 is_mcp(body, hints, frozenset()) or _peek.decode(body).method in self._league.tools
             )
         return hints.mcp
+
+
+def _leave_batch(body: bytes) -> None:
+    """Leave *body* to the longer path, which takes no batches."""
 
 
 def _describe_gate(gate: Gate | None) -> dict[str, Page]:
