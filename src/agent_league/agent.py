@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Collection, Coroutine, Mapping, Sequence
+from collections.abc import Coroutine, Mapping, Sequence
 from typing import Any, TypeVar
 
 import msgspec
@@ -168,59 +168,3 @@ class Agent:
         for task in list(self._tasks):
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
-
-
-async def run_together(coroutines: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
-    """Run *coroutines* at the same time and return their results; none outlives this call.
-
-    For two it costs half of `asyncio.gather`, because the first needs no task of its own.
-    """
-    loop = asyncio.get_running_loop()
-    tasks = [loop.create_task(work) for work in coroutines[1:]]
-    try:
-        done = [await work for work in coroutines[:1]]
-        return done + [await task for task in tasks]
-    finally:
-        for task in tasks:
-            task.cancel()
-
-
-def call_when_done(
-    futures: Collection["asyncio.Future[Any]"], within: float, call: Callable[[], object]
-) -> None:
-    """Call *call* once: when all *futures* are done, or after *within* seconds."""
-    left = len(futures)
-    if not left:
-        call()
-        return
-
-    def count_down(future: "asyncio.Future[Any]") -> None:
-        nonlocal left
-        left -= 1
-        if left == 0:
-            timer.cancel()
-            call()
-
-    def give_up() -> None:
-        nonlocal left
-        left = -1  # it is never 0 any more
-        call()
-
-    timer = asyncio.get_running_loop().call_later(within, give_up)
-    for future in futures:
-        future.add_done_callback(count_down)
-
-
-async def wait_for_all(futures: Collection["asyncio.Future[Any]"], within: float) -> None:
-    """Return when all *futures* are done, or after *within* seconds.
-
-    It takes half the time of `asyncio.wait`.
-    """
-    over = asyncio.get_running_loop().create_future()
-
-    def end() -> None:
-        if not over.done():  # who waits may have been cancelled
-            over.set_result(None)
-
-    call_when_done(futures, within, end)
-    await over

@@ -5,7 +5,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 
-from agent_league.agent import call_when_done
+from agent_league.futures import call_when_done
 from agent_league.league.context import Context
 from agent_league.league.discipline import Discipline
 from agent_league.league.dispatcher import Dispatcher

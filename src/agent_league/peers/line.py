@@ -63,33 +63,61 @@ class Line:
         within: float | None = None,
         observer: LineObserver | None = None,
         ledger: Ledger = NO_LEDGER,
+        started: StartedCall | None = None,
     ) -> Reply:
         """Send *request* and return the reply, or raise a `NoAnswerError`.
 
         Deviations of the reply go into the *ledger*; without one, the reply may not deviate.
+        If it was *started*, go on from there.
         """
-        outgoing = encode_message(request)
+        outgoing = started.outgoing if started else encode_message(request)
         if ledger.strict or request.match_id is None:
-            result = await self.send(outgoing, within, observer, ledger)
+            result = await self.send(outgoing, within, observer, ledger, started)
             return self._check_reply(request, self._read_reply(request, result, ledger), ledger)
-        started = self.start(outgoing, within, observer)
+        started = started or self.start(outgoing, within, observer)
         ends = started.ends if started else own_time() + self._wait(outgoing.kind, within)
-        question = request.match_id, request.reply
-        self._posted.open(question)
+        self.open_question(request)
         try:
             result = await self.send(outgoing, within, observer, ledger, started)
             reply = self._read_reply(request, result, ledger)
         except (LateError, PromisedError) as error:
             is_sent = isinstance(error, PromisedError) and error.is_sent
             held = self._held.take(request) if is_sent else None
+            question = request.match_id, request.reply
             reply = held or await self._posted.wait_for_reply(question, ends, error)
             ledger.note([_make_later_answer(reply)])
             if observer is not None:
                 observer.record_received(msgspec.json.encode(reply))
         finally:
-            if self._posted.close(question) and self._held.by_question:
-                self._held.forget(request)
+            self.close_question(request)
         return self._check_reply(request, reply, ledger)
+
+    def open_question(self, request: Request[Any]) -> None:
+        """Take the reply to *request* also if the peer posts it, until `close_question`."""
+        self._posted.open((request.match_id, request.reply))
+
+    def close_question(self, request: Request[Any]) -> None:
+        if self._posted.close((request.match_id, request.reply)) and self._held.by_question:
+            self._held.forget(request)
+
+    def read_plain_reply(
+        self, request: Request[Reply], started: StartedCall, who: str
+    ) -> tuple[Reply, Raw] | None:
+        """Return the reply of *who* to a started *request*, read and as it came.
+
+        None if it deviates in any respect: then `ask` goes on with it. Whoever takes the reply
+        calls `record_result`.
+        """
+        result = self.session.read_started(started)
+        if result is None:
+            return None
+        try:
+            reply = read(result, expected=request.reply)
+        except ProtocolError:
+            return None
+        is_right = type(reply) is request.reply and reply.match_id in (None, request.match_id)
+        is_own = is_right and getattr(reply, "player_id", None) in (None, who)
+        return (cast("Reply", reply), result) if is_own else None
 
     def take_posted_reply(self, reply: Message) -> bool:
         """Take *reply*, which the peer posted as a request; False if no request waits for it.
@@ -138,7 +166,7 @@ class Line:
                 pass  # the session looks at it again: another form may succeed
             taken = self.session.read_started(started)
             if taken is not None:
-                self._record_result(taken, observer, started.record)
+                self.record_result(taken, observer, started.record)
                 return taken
         return await self._send_in_any_form(outgoing, within, observer, ledger, started)
 
@@ -166,7 +194,7 @@ class Line:
             nonsense = _make_nonsense_error(error)
             self._record_failure(nonsense, observer)
             raise nonsense from error
-        self._record_result(result, observer, record)
+        self.record_result(result, observer, record)
         return result
 
     def start(
@@ -188,7 +216,7 @@ class Line:
         """Whether the answer to a started call is as it must be; if not, `send` goes on with it."""
         result = self.session.read_started(started)
         if result is not None:
-            self._record_result(result, observer, started.record)
+            self.record_result(result, observer, started.record)
         return result is not None
 
     def start_batch(self, notices: Sequence[Outgoing]) -> StartedBatch | None:
@@ -203,12 +231,13 @@ class Line:
         """Whether every notice of a batch was taken; if not, each is sent again by itself."""
         results = self.session.read_batch(started)
         for result in results or ():
-            self._record_result(result, None, b"")
+            self.record_result(result, None, b"")
         return results is not None
 
-    def _record_result(
+    def record_result(
         self, result: bytes | Raw, observer: LineObserver | None, record: bytes
     ) -> None:
+        """Note that the peer has answered; *record* is what was written down when it was asked."""
         self.failures = 0
         if self.on_reply is not None:
             self.on_reply(result)

@@ -7,8 +7,9 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from agent_league.agent import Agent, run_together
+from agent_league.agent import Agent
 from agent_league.chance import Draws
+from agent_league.futures import wait_together
 from agent_league.game import AnyGame, RulesError
 from agent_league.protocol.packing import pack_details
 from agent_league.protocol.play import StartMatch
@@ -71,7 +72,7 @@ class Match:
 
     async def invite(self) -> None:
         """Offer both seats at the same time."""
-        answers = await run_together([seat.invite() for seat in self.seated_players])
+        answers = await wait_together([seat.invite() for seat in self.seated_players])
         self._advance(Phase.COLLECTING_CHOICES, dict(enumerate(answers)))
 
     async def collect(self) -> None:
@@ -81,7 +82,7 @@ class Match:
         """
         seats = self._game.to_move(self._state)
         calls = [self.seated_players[seat].move(self._game, self._state) for seat in seats]
-        answers = dict(zip(seats, await run_together(calls), strict=True))
+        answers = dict(zip(seats, await wait_together(calls), strict=True))
         self._moves = {s: move for s, move in answers.items() if not isinstance(move, Termination)}
         turn = {self.seated_players[s].player_id: move for s, move in self._moves.items()}
         self._turns.append(turn)
@@ -103,7 +104,7 @@ class Match:
         """
         result = self._judge()
         details: dict[str, Json] = {**result.details, "draw_secret": self.order.seed}
-        if lag_ms := sum(seat.lag_ms for seat in self.seated_players):
+        if lag_ms := sum(seat.line.lag_ms for seat in self.seated_players):
             details["referee_lag_ms"] = lag_ms
         if self._game.turns > 1 or len(self._turns) > 1:  # else the choices are all there is
             details = pack_details({**details, "moves": self._turns}, _SHOWN) or {

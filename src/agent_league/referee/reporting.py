@@ -8,7 +8,8 @@ from typing import Any
 
 import msgspec
 
-from agent_league.agent import Agent, wait_for_all
+from agent_league.agent import Agent
+from agent_league.futures import wait_for_all
 from agent_league.member import Member, NotAdmittedError
 from agent_league.peers.retry import compute_delay
 from agent_league.protocol import ErrorCode
@@ -33,9 +34,9 @@ async def announce_result(referee: Agent, match: Match, result: MatchResult) -> 
     waiting, game_result = [], make_game_result(result)
     for number, seat in enumerate(match.seated_players):
         notice = GameOver(
-            **seat.envelope(), game_type=match.order.game_type, game_result=game_result
+            **seat.line.envelope(), game_type=match.order.game_type, game_result=game_result
         )
-        told = seat.start_telling(notice, match.order.patience.game_over)
+        told = seat.line.start_telling(notice, match.order.patience.game_over)
         told.add_done_callback(partial(_check_game_over, referee, match, seat, notice))
         why = match.forfeits.get(number)
         if why is None or not why.is_absence:
@@ -55,7 +56,7 @@ async def _resend_game_over(match: Match, seat: SeatedPlayer, notice: GameOver) 
     retry = match.order.retry
     for attempt in range(1, retry.attempts):
         await asyncio.sleep(compute_delay(retry, attempt))
-        if await seat.tell(notice, match.order.patience.game_over):
+        if await seat.line.tell(notice, match.order.patience.game_over):
             return
 
 
@@ -125,7 +126,7 @@ async def _send_report(referee: Member, match: Match, result: MatchResult) -> No
         violations=[
             Violation(player_id=seat.player_id, rule=rule, got=deviation.got)
             for seat in match.seated_players
-            for rule, deviation in seat.ledger.deviations.items()
+            for rule, deviation in seat.line.ledger.deviations.items()
         ],
     )
     for number, part in enumerate(parts, 1):

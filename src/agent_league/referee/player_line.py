@@ -1,0 +1,276 @@
+"""How a referee reaches one player of a match: it tells, asks, corrects, and asks again."""
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from datetime import timedelta
+from functools import partial
+from itertools import count
+from random import Random
+from typing import Any, Generic, NamedTuple, TypeVar, cast
+
+from agent_league.agent import Agent
+from agent_league.clock import format_deadline
+from agent_league.dialects.dialect import Outgoing, Peer, StartedCall, encode_message
+from agent_league.futures import copy_outcome
+from agent_league.http.exchange import Answer
+from agent_league.own_time import TOLERANCE, own_time
+from agent_league.peers.retry import call_with_retry
+from agent_league.protocol import Message, Notice, Request, Role, name
+from agent_league.protocol.deviations import Ledger
+from agent_league.protocol.error_messages import GameErrorMessage, RetryInfo
+from agent_league.protocol.failures import LateError, NoAnswerError, NonsenseError, RefusedError
+from agent_league.protocol.play import StartMatch
+from agent_league.protocol.results import Termination
+from agent_league.referee.judging import BAD_MOVES, find_termination
+from agent_league.referee.transcript import Transcript, TranscriptWriter
+from agent_league.vocabulary import Seat
+
+T = TypeVar("T")
+Reply = TypeVar("Reply", bound=Message)
+
+CORRECTION_PATIENCE = 1.0
+"""Seconds of a player's time window, at most, that go into telling it what was wrong."""
+FIRST_PAUSE, LONGEST_PAUSE = 0.1, 1.0
+"""Seconds between a correction and the next question, from the second correction on."""
+
+
+class Question(NamedTuple, Generic[Reply, T]):
+    """What a player is asked."""
+
+    compose: Callable[[], Request[Reply]]
+    """Writes the request, for each attempt anew."""
+    judge: Callable[[Reply], T]
+    """Returns what a reply means, or raises a `NoAnswerError`; it may be called twice."""
+
+
+class Asked(NamedTuple):
+    """A request, and the time window in which it is to be answered."""
+
+    request: Request[Any]
+    window: float
+    at: float
+    """When the window opened, on the clock of the event loop."""
+
+
+class PlayerLine:
+    """Sends the messages of one match to one player."""
+
+    def __init__(
+        self, referee: Agent, order: StartMatch, seat: Seat, transcript: Transcript
+    ) -> None:
+        self._referee, self._order = referee, order
+        me = order.players[seat]
+        self.player_id = me.player_id
+        self.peer = referee.peers.line_to(Peer(me.endpoint, me.player_id, me.dialect, me.tools))
+        self._witness: TranscriptWriter | None = None
+        if order.transcript:
+            player = f"{Role.PLAYER}:{me.player_id}"
+            self._witness = TranscriptWriter(transcript, referee.sender, player, me.ticket)
+        self._jitter_rng = Random(f"{order.seed}|{seat}") if order.retry.jitter else None
+        self._envelope = {
+            **referee.envelope(order.conversation_id),
+            "auth_token": me.ticket,
+            "match_id": order.match_id,
+        }
+        self.ledger = Ledger(me.player_id, strict=order.strictness == "strict")
+        """How this player deviated from the protocol."""
+        self.lag_ms = 0
+        """By how many milliseconds its deadlines were extended, because the referee was late."""
+
+    def envelope(self) -> dict[str, Any]:
+        """Return the envelope of every message to this player about this match."""
+        return {**self._envelope, "timestamp": self._referee.now()}
+
+    async def tell(self, notice: Notice, within: float | None = None) -> bool:
+        """Send *notice* once; False if it did not arrive."""
+        return await self._deliver(encode_message(notice), within)
+
+    def start_telling(self, notice: Notice, within: float) -> "asyncio.Future[bool]":
+        """Send *notice* once, now; the future says whether it arrived."""
+        outgoing = encode_message(notice)
+        call = self.peer.start(outgoing, within, self._witness)
+        if call is None:
+            return self._referee.spawn(self._deliver(outgoing, within))
+        told: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
+        call.answer.add_done_callback(partial(self._finish_telling, call, told))
+        return told
+
+    def _finish_telling(
+        self, call: StartedCall, told: "asyncio.Future[bool]", answer: "asyncio.Future[Answer]"
+    ) -> None:
+        if self.peer.is_taken(call, self._witness):
+            told.set_result(True)
+        else:
+            copy_outcome(self._referee.spawn(self._deliver(call.outgoing, None, call)), told)
+
+    async def _deliver(
+        self, outgoing: Outgoing, within: float | None, call: StartedCall | None = None
+    ) -> bool:
+        try:
+            await self.peer.send(outgoing, within, self._witness, self.ledger, call)
+        except NoAnswerError:
+            return False
+        return True
+
+    def start_asking(self, question: Question[Reply, T]) -> "asyncio.Future[T | Termination]":
+        """Ask now, without a task: only an answer that is not accepted at once needs one."""
+        asked = self._open_window(question.compose())
+        call = self.peer.start(encode_message(asked.request), asked.window, self._witness)
+        if call is None:
+            return self._referee.spawn(self.ask(question))
+        self.peer.open_question(asked.request)
+        decided: asyncio.Future[T | Termination] = asyncio.get_running_loop().create_future()
+        call.answer.add_done_callback(partial(self._decide, question, asked, call, decided))
+        return decided
+
+    def _decide(
+        self,
+        question: Question[Reply, T],
+        asked: Asked,
+        call: StartedCall,
+        decided: "asyncio.Future[T | Termination]",
+        answer: "asyncio.Future[Answer]",
+    ) -> None:
+        """Take an answer that is right in all respects; go on in a task with all others."""
+        peer, request = self.peer, asked.request
+        try:
+            found = peer.read_plain_reply(request, call, self.player_id)
+            verdict = question.judge(cast("Reply", found[0])) if found else None
+        except Exception:  # noqa: BLE001 - whatever it is, the task meets it too
+            found = None
+        if decided.done():  # nobody waits for it any more
+            peer.close_question(request)
+        elif found is None:
+            copy_outcome(self._referee.spawn(self._ask_on(question, asked, call)), decided)
+        else:
+            peer.record_result(found[1], self._witness, call.record)
+            peer.close_question(request)
+            self._note_lag(asked)
+            decided.set_result(cast("T", verdict))
+
+    async def _ask_on(
+        self, question: Question[Reply, T], asked: Asked, call: StartedCall
+    ) -> T | Termination:
+        """Go on with a question whose first answer is there."""
+        try:
+            return await self.ask(question, asked, call)
+        finally:
+            self.peer.close_question(asked.request)
+
+    async def ask(
+        self,
+        question: Question[Reply, T],
+        asked: Asked | None = None,
+        call: StartedCall | None = None,
+    ) -> T | Termination:
+        """Ask until an answer is accepted, again after each failure that may be temporary.
+
+        If the player was *asked* already, begin with the answer to that *call*.
+        """
+        first = [(asked, call)] if asked else []
+
+        def attempt() -> Coroutine[Any, Any, T]:
+            asked, call = first.pop() if first else (self._open_window(question.compose()), None)
+            return self._ask_within_window(asked, question.judge, call)
+
+        try:
+            return await call_with_retry(
+                attempt,
+                self._order.retry,
+                lambda number, error, wait: self._warn(question.compose(), number, error, wait),
+                self._jitter_rng,
+            )
+        except NoAnswerError as error:
+            return find_termination(error)
+
+    async def _ask_within_window(
+        self, asked: Asked, judge: Callable[[Reply], T], call: StartedCall | None
+    ) -> T:
+        """Ask until a valid answer comes or the window closes; note how late we were ourselves."""
+        request, left = asked.request, asked.window
+        closes = call.ends if call else own_time() + left
+        last_error: NoAnswerError | None = None
+        try:
+            for tries in count(1):
+                try:
+                    return judge(
+                        await self.peer.ask(request, left, self._witness, self.ledger, call)
+                    )
+                except LateError as late:
+                    raise last_error or late from None
+                except (NonsenseError, RefusedError) as error:
+                    last_error = error
+                await self._prepare_correction(request, last_error, tries, closes)
+                call, left = None, closes - own_time()
+                if left <= 0:
+                    raise last_error
+            raise AssertionError("count() does not end")
+        finally:
+            self._note_lag(asked)
+
+    def _open_window(self, request: Request[Any]) -> Asked:
+        window = getattr(self._order.patience, request.route.wait)
+        return Asked(request, window, asyncio.get_running_loop().time())
+
+    def _note_lag(self, asked: Asked) -> None:
+        late_by = asyncio.get_running_loop().time() - asked.at - asked.window
+        if late_by > TOLERANCE:
+            self.lag_ms += round(1000 * late_by)
+
+    async def _prepare_correction(
+        self, request: Request[Any], error: NoAnswerError, tries: int, closes: float
+    ) -> None:
+        """Tell the player what was wrong, and wait a moment; or raise *error* if it is final.
+
+        An invalid choice may be corrected until the window closes, anything else only a few times.
+        """
+        attempts = self._order.retry.attempts
+        may_correct = attempts > 1 and error.code in BAD_MOVES
+        if tries >= attempts and not may_correct:
+            raise error
+        await self._correct(request, error, tries, closes - own_time())
+        if tries > 1:
+            await asyncio.sleep(compute_pause(tries - 1, closes - own_time()))
+
+    def _warn(self, request: Request[Any], attempt: int, error: NoAnswerError, wait: float) -> None:
+        """Tell the player, without waiting for it, that it did not answer and when we ask again."""
+        next_retry = format_deadline(self._referee.clock() + timedelta(seconds=wait))
+        warning = self._make_error(request, error, attempt, next_retry_at=next_retry)
+        self._referee.spawn(self.tell(warning))
+
+    async def _correct(
+        self, request: Request[Any], error: NoAnswerError, tries: int, left: float
+    ) -> None:
+        left = max(0.0, left)
+        correction = self._make_error(request, error, tries, time_remaining=round(left, 3))
+        await self.tell(correction, within=min(CORRECTION_PATIENCE, left))
+
+    def _make_error(
+        self, request: Request[Any], error: NoAnswerError, number: int, **info: Any
+    ) -> GameErrorMessage:
+        """Return the message about failure *number* (from 1)."""
+        most = max(number, self._order.retry.attempts)  # corrections are not counted
+        return GameErrorMessage(
+            **self.envelope(),
+            error_code=error.code,
+            error_name=error.code.name,
+            error_description=error.code.name,
+            affected_player=self.player_id,
+            action_required=name(request.reply),
+            retry_info=RetryInfo(retry_count=number, max_retries=most, **info),
+            detail=str(error)[:500],
+            context=getattr(error, "context", None) or None,
+            retryable=True,
+            consequence="Technical loss if max retries exceeded"
+            if error.code not in BAD_MOVES
+            else "Technical loss if valid choice not received before timeout",
+        )
+
+
+def compute_pause(number: int, left: float) -> float:
+    """Return how long to wait before a player is asked again, after pause *number* (from 1).
+
+    It bounds how often a player that answers wrongly at once is asked while its time lasts.
+    """
+    growing = FIRST_PAUSE * float(2 ** min(number - 1, 10))
+    return max(0.0, min(growing, LONGEST_PAUSE, left))
