@@ -10,6 +10,7 @@ from msgspec import Raw
 
 from agent_league.agent_log import AgentLog
 from agent_league.clock import Clock, format_time, system_clock
+from agent_league.futures import make_waits
 from agent_league.http.exchange import Wire
 from agent_league.offer import Offer
 from agent_league.peers.endpoint import Handler
@@ -52,6 +53,7 @@ class Agent:
         self.clock = clock
         self.peers = Peers(wire, self.patience, clock)
         self.agent_log = AgentLog()
+        self.waits = make_waits()
         self._tasks: set[asyncio.Task[Any]] = set()
 
     def set_log(self, agent_log: AgentLog) -> None:
@@ -165,6 +167,7 @@ class Agent:
 
     async def close(self) -> None:
         """Stop all background tasks."""
+        self.waits.close()
         for task in list(self._tasks):
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)

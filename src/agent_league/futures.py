@@ -2,7 +2,9 @@
 
 import asyncio
 from collections.abc import Callable, Collection, Sequence
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
+
+from agent_league.own_time import Timeouts
 
 T = TypeVar("T")
 
@@ -36,8 +38,19 @@ def copy_outcome(task: "asyncio.Task[T]", future: "asyncio.Future[T]") -> None:
     future.add_done_callback(lambda done: task.cancel() if done.cancelled() else None)
 
 
+Waits: TypeAlias = Timeouts[Callable[[], None]]
+"""The waits of one agent, each by what is called when its time is over."""
+
+
+def make_waits() -> Waits:
+    return Timeouts(lambda give_up: give_up())
+
+
 def call_when_done(
-    futures: Collection["asyncio.Future[Any]"], within: float, call: Callable[[], object]
+    futures: Collection["asyncio.Future[Any]"],
+    within: float,
+    call: Callable[[], object],
+    waits: Waits,
 ) -> None:
     """Call *call* once: when all *futures* are done, or after *within* seconds."""
     left = len(futures)
@@ -49,7 +62,7 @@ def call_when_done(
         nonlocal left
         left -= 1
         if left == 0:
-            timer.cancel()
+            waits.end(give_up)
             call()
 
     def give_up() -> None:
@@ -57,12 +70,14 @@ def call_when_done(
         left = -1  # it is never 0 any more
         call()
 
-    timer = asyncio.get_running_loop().call_later(within, give_up)
+    waits.begin(give_up, within)
     for future in futures:
         future.add_done_callback(count_down)
 
 
-async def wait_for_all(futures: Collection["asyncio.Future[Any]"], within: float) -> None:
+async def wait_for_all(
+    futures: Collection["asyncio.Future[Any]"], within: float, waits: Waits
+) -> None:
     """Return when all *futures* are done, or after *within* seconds.
 
     It takes half the time of `asyncio.wait`.
@@ -73,5 +88,5 @@ async def wait_for_all(futures: Collection["asyncio.Future[Any]"], within: float
         if not over.done():  # who waits may have been cancelled
             over.set_result(None)
 
-    call_when_done(futures, within, end)
+    call_when_done(futures, within, end, waits)
     await over

@@ -10,6 +10,9 @@ import threading
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from math import inf
+from typing import Generic, TypeVar
+
+Key = TypeVar("Key")
 
 TICK = 0.25
 """Seconds between two measurements, while somebody waits; a shorter delay may go unnoticed."""
@@ -135,6 +138,51 @@ class Deadline:
             self._start_timer(min(late, TICK))
         else:
             self._expire()
+
+
+class Timeouts(Generic[Key]):
+    """Calls *expire* with each key that was not ended in its time, on our own clock.
+
+    One timer is enough for all of them, because nearly all are ended in time.
+    """
+
+    def __init__(self, expire: Callable[[Key], object]) -> None:
+        self._expire = expire
+        self._dues: dict[Key, float] = {}
+        self._deadline: Deadline | None = None
+
+    def begin(self, key: Key, seconds: float) -> None:
+        """Give *key* so many seconds from now on."""
+        clock = own_clock()
+        self._dues[key] = due = clock.time() + seconds
+        is_only = len(self._dues) == 1
+        if is_only:
+            clock.begin_wait()
+        if self._deadline is None:
+            self._deadline = Deadline(self._check)
+        if is_only or due < self._deadline.due:
+            self._deadline.set(due)
+
+    def end(self, key: Key) -> None:
+        """Forget *key*; it may be forgotten already."""
+        if self._dues.pop(key, None) is not None and not self._dues:
+            own_clock().end_wait()
+
+    def close(self) -> None:
+        """Expect nothing any more: the timer would keep its owner in memory."""
+        for key in tuple(self._dues):
+            self.end(key)
+        if self._deadline is not None:
+            self._deadline.cancel()
+
+    def _check(self) -> None:
+        now = own_time()
+        late = [key for key, due in self._dues.items() if due <= now]
+        for key in late:
+            self.end(key)
+            self._expire(key)
+        if self._dues and self._deadline is not None:
+            self._deadline.set(min(self._dues.values()))
 
 
 @asynccontextmanager

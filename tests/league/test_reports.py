@@ -55,6 +55,11 @@ async def halfway() -> LeagueManager:
     return manager
 
 
+async def take(manager: LeagueManager, sent: ResultReport) -> Acknowledgement:
+    taken = manager.report_receiver.take_result(sent)
+    return taken if isinstance(taken, Acknowledgement) else await taken
+
+
 def seated(season: Season) -> tuple[str, str]:
     match = season.matches["R1M1"]
     return match.first, match.second
@@ -84,9 +89,7 @@ def report(notices: ReportedResult, who: str = "REF01", **changes: Any) -> Resul
 def ends(notices: ReportedResult, **changes: Any) -> tuple[LeagueManager, MatchEnded]:
     async def main() -> tuple[LeagueManager, MatchEnded]:
         manager = await halfway()
-        assert (
-            await manager.report_receiver.take_result(report(notices, **changes))
-        ).match_id == "R1M1"
+        assert (await take(manager, report(notices, **changes))).match_id == "R1M1"
         await manager.close()
         return manager, manager.season.results["R1M1"]
 
@@ -97,7 +100,7 @@ def refused(notices: ReportedResult, who: str = "REF01", **changes: Any) -> Erro
     async def main() -> ErrorCode:
         manager = await halfway()
         with pytest.raises(ProtocolError) as caught:
-            await manager.report_receiver.take_result(report(notices, who, **changes))
+            await take(manager, report(notices, who, **changes))
         assert manager.season.results == {}
         assert caught.value.about == "MATCH_RESULT_REPORT"
         return caught.value.code
@@ -140,7 +143,7 @@ def test_the_round_is_that_of_the_match_whatever_a_report_says() -> None:
     async def main() -> int:
         manager = await halfway()
         try:
-            await manager.report_receiver.take_result(report(result(None), round_id=7))
+            await take(manager, report(result(None), round_id=7))
         except ProtocolError:
             return 1
         finally:
@@ -199,9 +202,9 @@ def test_a_report_counts_only_from_the_referee_that_has_the_match_with_its_ticke
 def test_a_second_report_is_acknowledged_and_changes_nothing() -> None:
     async def main() -> None:
         manager = await halfway()
-        first = await manager.report_receiver.take_result(report(result(FIRST)))
+        first = await take(manager, report(result(FIRST)))
         events = len(manager.events)
-        second = await manager.report_receiver.take_result(report(result(FIRST)))
+        second = await take(manager, report(result(FIRST)))
         assert first == Acknowledgement(match_id="R1M1")
         assert second == Acknowledgement(match_id="R1M1", note="already known")
         assert len(manager.events) == events
@@ -213,10 +216,10 @@ def test_a_second_report_is_acknowledged_and_changes_nothing() -> None:
 def test_a_second_report_with_another_result_changes_nothing_and_is_kept_as_evidence() -> None:
     async def main() -> None:
         manager = await halfway()
-        await manager.report_receiver.take_result(report(result(FIRST)))
+        await take(manager, report(result(FIRST)))
         events = len(manager.events)
         for _ in range(3):
-            second = await manager.report_receiver.take_result(report(result(SECOND)))
+            second = await take(manager, report(result(SECOND)))
             assert "kept as evidence" in str(second.note)
         assert len(manager.events) == events + 1
         assert manager.season.results["R1M1"].winner == FIRST
@@ -235,11 +238,11 @@ def test_a_match_that_was_given_to_another_referee_counts_only_from_that_one() -
             MatchAssigned(at=AT, match_id="R1M1", referee_id="REF02", ticket_hash=ticket_hash)
         )
         with pytest.raises(ProtocolError) as caught:
-            await manager.report_receiver.take_result(report(result(FIRST)))
+            await take(manager, report(result(FIRST)))
         assert caught.value.code is ErrorCode.NOT_ALLOWED
         with pytest.raises(ProtocolError):
-            await manager.report_receiver.take_result(report(result(FIRST), "REF02"))
-        await manager.report_receiver.take_result(report(result(FIRST), "REF02", ticket=ticket))
+            await take(manager, report(result(FIRST), "REF02"))
+        await take(manager, report(result(FIRST), "REF02", ticket=ticket))
         assert manager.season.results["R1M1"].referee_id == "REF02"
         await manager.close()
 
@@ -263,7 +266,7 @@ def test_a_choice_of_somebody_who_does_not_play_is_not_kept_and_noted() -> None:
         first, second = seated(manager.season)
         choices = {first: "even", second: "odd", "P09": "odd"}
         notices = result(first, details={"drawn_number": 4, "choices": choices})
-        await manager.report_receiver.take_result(report(notices))
+        await take(manager, report(notices))
         kept, noted = manager.season.results["R1M1"], manager.season.violations_of("REF01")
         assert kept.details["choices"] == {first: "even", second: "odd"}
         await manager.close()

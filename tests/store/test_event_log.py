@@ -1,6 +1,7 @@
 """The log itself, over a sink that keeps when the test says so."""
 
 import asyncio
+from collections.abc import Awaitable
 
 import pytest
 
@@ -19,8 +20,11 @@ class Gate:
         self.broken = False
         self.asked: list[StoredEvent] = []
 
-    async def keep(self, *kept: StoredEvent) -> None:
+    def keep(self, *kept: StoredEvent) -> Awaitable[None]:
         self.asked.extend(kept)
+        return self._wait()
+
+    async def _wait(self) -> None:
         await self.opened.wait()
         if self.broken:
             raise StoreError("the disk is full")

@@ -9,7 +9,6 @@ from typing import TypeAlias
 from agent_league.dialects.dialect import PeerSession
 from agent_league.league.context import Context
 from agent_league.league.discipline import Discipline
-from agent_league.league.leases import Leases
 from agent_league.league.liveness import Liveness
 from agent_league.league.open_rounds import OpenMatches, Pause
 from agent_league.league.order_failures import OrderFailures
@@ -18,6 +17,7 @@ from agent_league.league.orders import Assignment, OrderWriter, TakeResult
 from agent_league.league.pool import NoPool, Pool
 from agent_league.league.referee_pool import PullQueue, RefereePool
 from agent_league.league.walkovers import is_walkover, make_walkover
+from agent_league.own_time import Timeouts
 from agent_league.protocol import Role, tokens
 from agent_league.protocol.deviations import Deviation
 from agent_league.protocol.failures import NoAnswerError
@@ -63,7 +63,7 @@ class Dispatcher:
         self.order_writer = OrderWriter(context)
         self._order_sender = OrderSender(context, discipline, self.order_writer, self._find_lease)
         self._keys_of = context.keyring.keys_of
-        self.leases = Leases(self._on_lease_over)
+        self.leases = Timeouts[str](self._on_lease_over)
         self._lease_times = {one: self._settings.lease(guests=one) for one in (False, True)}
         """The longest time that a match can take, without guests and with them."""
         context.events.listen(self._free_referee, needs_all_events=False)

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections import defaultdict
+from collections.abc import Awaitable
 from typing import TypeAlias
 
 from msgspec.structs import replace
@@ -13,6 +14,7 @@ from agent_league.league.cross_check import CrossCheck
 from agent_league.league.fair_play import FairPlay, ReadMatch
 from agent_league.league.orders import Assignment
 from agent_league.league.season_runner import SeasonRunner
+from agent_league.peers.endpoint import Deferred
 from agent_league.protocol import Acknowledgement, ErrorCode, ProtocolError, Role, tokens
 from agent_league.protocol.deviations import Deviation
 from agent_league.protocol.play import ResultReport, TranscriptPart
@@ -31,6 +33,8 @@ UNPROVEN = (
     "token; report with the ticket of the match, or register with the token that the agent has"
 )
 PLAYED_AGAIN = "somebody forfeited: another referee plays the match, too"
+KNOWN = "already known"
+CONTESTED = "another result is known already, and stays; this one is kept as evidence"
 MAX_UNPLAYED = 3
 """How often a match may be ended without a result until it is void."""
 MAX_TRANSCRIPT_PARTS = 400
@@ -68,14 +72,14 @@ class ReportReceiver:
             self._transcripts.setdefault(part.match_id, {})[part.part] = part.entries
         return Acknowledgement(match_id=part.match_id)
 
-    async def take_result(self, report: ResultReport) -> Acknowledgement:
+    def take_result(self, report: ResultReport) -> Acknowledgement | Awaitable[Acknowledgement]:
         """Take a result once, and only from the referee that has the match."""
         try:
             referee = self._identify(report)
         except ProtocolError as error:
             self._warn_if_unproven(report, error)
             raise
-        return await self._keep(report, referee)
+        return self._keep(report, referee)
 
     async def take_answer(self, assignment: Assignment, result: ReportedResult) -> None:
         """Take the result that came as the answer to an order, on a connection that we opened."""
@@ -90,7 +94,9 @@ class ReportReceiver:
             ticket=assignment.ticket,
         )
         try:
-            await self._keep(report, self._season.roster[assignment.referee_id])
+            kept = self._keep(report, self._season.roster[assignment.referee_id])
+            if not isinstance(kept, Acknowledgement):
+                await kept
         except ProtocolError as error:
             log.warning("%s answers %s badly: %s", assignment.referee_id, match.match_id, error)
             self._dispatcher.repeat(match.match_id, elsewhere=True)
@@ -119,7 +125,9 @@ class ReportReceiver:
                 error.detail,
             )
 
-    async def _keep(self, report: ResultReport, referee: Entry) -> Acknowledgement:
+    def _keep(
+        self, report: ResultReport, referee: Entry
+    ) -> Acknowledgement | Awaitable[Acknowledgement]:
         ticketless = report.ticket is None and self._dispatcher.is_ticketless(referee)
         if ticketless and not self._context.has_proof(report):
             raise ProtocolError(ErrorCode.NOT_ALLOWED, UNPROVEN, about=ABOUT, field="auth_token")
@@ -134,19 +142,28 @@ class ReportReceiver:
             ended = self._fair_play.check(ended, referee, options)
             if self._cross_check.wants_other(ended):
                 self._dispatcher.repeat(ended.match_id, elsewhere=True)
-                await self._context.events.flush()
-                return Acknowledgement(match_id=ended.match_id, note=PLAYED_AGAIN)
+                return self._acknowledge_when_kept(ended.match_id, PLAYED_AGAIN)
             self._note_violations(report, referee, ended)
         earlier_parts = self._transcripts.pop(report.match_id, {})
         entries = [entry for part in sorted(earlier_parts) for entry in earlier_parts[part]]
         events = self._context.events
-        if ended is not None and await events.append(ended, [*entries, *report.transcript]):
-            return Acknowledgement(match_id=report.match_id)
-        note = "already known"
-        if ended is None and await self._fair_play.note_conflict(report, referee):
-            note = "another result is known already, and stays; this one is kept as evidence"
-        await events.flush()  # the result that is known already may still be on its way to the disk
-        return Acknowledgement(match_id=report.match_id, note=note)
+        if ended is None:
+            return self._note_known(report, referee)
+        if events.has_happened(ended):
+            return self._acknowledge_when_kept(report.match_id, KNOWN)
+        kept = events.add(ended, [*entries, *report.transcript])
+        acknowledgement = Acknowledgement(match_id=report.match_id)
+        return acknowledgement if kept is None else Deferred(acknowledgement, kept)
+
+    async def _note_known(self, report: ResultReport, referee: Entry) -> Acknowledgement:
+        """Acknowledge the report of a match whose result is known; another result is evidence."""
+        is_other = await self._fair_play.note_conflict(report, referee)
+        return await self._acknowledge_when_kept(report.match_id, CONTESTED if is_other else KNOWN)
+
+    async def _acknowledge_when_kept(self, match_id: str, note: str) -> Acknowledgement:
+        """Acknowledge a report when all results so far are on the disk."""
+        await self._context.events.flush()
+        return Acknowledgement(match_id=match_id, note=note)
 
     def _was_played(self, report: ResultReport) -> bool:
         return verdicts.was_played(report.result, self._season.find_game(report.match_id))

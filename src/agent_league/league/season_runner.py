@@ -5,7 +5,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 
-from agent_league.futures import call_when_done
+from agent_league.futures import call_when_done, make_waits
 from agent_league.league.context import Context
 from agent_league.league.discipline import Discipline
 from agent_league.league.dispatcher import Dispatcher
@@ -44,6 +44,7 @@ class SeasonRunner:
         self.dispatcher = Dispatcher(context, self._referee_pool, self.liveness, self.discipline)
         self._table_updates = TableUpdates(context, self._broadcaster, self._notices)
         self._players_in_turn = PlayersInTurn()
+        self._waits = make_waits()
         self._may_start = asyncio.Event()
         self._is_start_ordered = False
         """Whether the season begins as soon as enough of those who have registered answer."""
@@ -124,6 +125,7 @@ class SeasonRunner:
         self._broadcaster.close()
         self._table_updates.close()
         self.dispatcher.leases.close()
+        self._waits.close()
 
     def greet(self, agent_id: str) -> None:
         """Find out whether an agent that came, or came back, answers."""
@@ -250,6 +252,7 @@ class SeasonRunner:
             awaited,
             self._settings.patience.generic,
             partial(self._begin_with_guests, players, begin) if has_guests else begin,
+            self._waits,
         )
 
     def _begin_with_guests(self, players: Iterable[Entry], begin: Callable[[], None]) -> None:

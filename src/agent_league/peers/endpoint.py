@@ -1,7 +1,8 @@
 """What an agent does with a body that arrives at `/mcp`: read it, handle it, encode the answer."""
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping
-from typing import Any, TypeAlias
+import asyncio
+from collections.abc import Awaitable, Callable, Generator, Iterable, Mapping
+from typing import Any, Generic, TypeAlias, TypeVar
 
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
@@ -46,12 +47,27 @@ Handler: TypeAlias = Callable[[Any], Result | Awaitable[Result]]
 Tool: TypeAlias = Callable[[dict[str, Json]], Result | Awaitable[Result]]
 """A tool that is not a message: it takes its arguments as they came."""
 
+Given = TypeVar("Given", bound=Result)
+
 _encode = msgspec.json.Encoder().encode
 TOO_MANY = "too many requests, or too many wrong ones; wait a second, then send it again"
 WAIT_A_SECOND = (("retry-after", "1"),)
 _QUESTIONS = frozenset({Invitation, ParityCall, GameMoveCall})
 _RARE = frozenset({RegisterPlayer, RegisterReferee, Query})
 """The messages that tell who somebody is; there is time to look at each of them closely."""
+
+
+class Deferred(Generic[Given]):
+    """A result that counts once something is done; it is sent then, without a task."""
+
+    __slots__ = ("result", "until")
+
+    def __init__(self, result: Given, until: "asyncio.Future[None]") -> None:
+        self.result, self.until = result, until
+
+    def __await__(self) -> Generator[Any, None, Given]:
+        yield from self.until.__await__()
+        return self.result
 
 
 class Endpoint:
@@ -199,6 +215,8 @@ class Endpoint:
     ) -> Answer | Awaitable[Answer]:
         if isinstance(result, (Struct, dict)):
             return _encode_answer(call, result)
+        if isinstance(result, Deferred):
+            return _give_later(_encode_answer(call, result.result), result.until)
         return self._make_answer_later(call, result)
 
     async def _make_answer_later(
@@ -219,6 +237,23 @@ class Endpoint:
         text = f"{error.code} {error.code.name}: {error.detail}"
         body = encode_error(call.id, error.code.rpc, text, error_message)
         return Answer(200, body, is_refusal=True)
+
+
+def _give_later(answer: Answer, until: "asyncio.Future[None]") -> "asyncio.Future[Answer]":
+    """Return a future that is *answer* when *until* is done, or fails as that does."""
+    given: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
+
+    def give(until: "asyncio.Future[None]") -> None:
+        if given.done():
+            return
+        error = asyncio.CancelledError() if until.cancelled() else until.exception()
+        if error is None:
+            given.set_result(answer)
+        else:
+            given.set_exception(error)
+
+    until.add_done_callback(give)
+    return given
 
 
 def is_rejection(result: Result) -> bool:

@@ -42,7 +42,7 @@ async def announce_result(referee: Agent, match: Match, result: MatchResult) -> 
         if why is None or not why.is_absence:
             waiting.append(told)
     if waiting:
-        await wait_for_all(waiting, GAME_OVER_HEAD_START)
+        await wait_for_all(waiting, GAME_OVER_HEAD_START, referee.waits)
 
 
 def _check_game_over(

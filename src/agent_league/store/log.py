@@ -2,9 +2,10 @@
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Generator, Iterable, Sequence
 from contextlib import suppress
-from typing import Any, NamedTuple, Protocol, TypeAlias, TypeVar
+from functools import partial
+from typing import Any, Final, NamedTuple, Protocol, TypeAlias, TypeVar
 
 from msgspec import Raw
 
@@ -41,15 +42,25 @@ class Sink(Protocol):
     """Keeps events."""
 
     def keep(self, *records: StoredEvent) -> Awaitable[None]:
-        """Return when *records*, and all before them, are kept."""
+        """Return what is done when *records*, and all before them, are kept; `KEPT` if they are."""
         ...
+
+
+class _Kept:
+    def __await__(self) -> Generator[None, None, None]:
+        yield from ()
+
+
+KEPT: Final[Awaitable[None]] = _Kept()
+"""There is nothing to wait for."""
 
 
 class NullSink:
     """Keeps nothing: the log ends with its process."""
 
-    async def keep(self, *records: StoredEvent) -> None:
+    def keep(self, *records: StoredEvent) -> Awaitable[None]:
         """Drop *records*."""
+        return KEPT
 
 
 class EventLog:
@@ -126,16 +137,24 @@ class EventLog:
 
     async def append(self, event: Event, transcript: Sequence[Json | Raw] = ()) -> bool:
         """Keep *event*; return False if it had already happened. In both cases it is kept by then."""
-        if self._is_duplicate(event):
+        if self.has_happened(event):
             await self.flush()
             return False
-        self._apply(self._seq + 1, event)
-        await self._keep([*self._take_notes(), StoredEvent(self._seq, event, transcript)])
+        kept = self.add(event, transcript)
+        if kept is not None:
+            await kept
         return True
+
+    def add(
+        self, event: Event, transcript: Sequence[Json | Raw] = ()
+    ) -> "asyncio.Future[None] | None":
+        """Keep *event*, which has not happened yet; return what is done then, or None if it is."""
+        self._apply(self._seq + 1, event)
+        return self._hand_over([*self._take_notes(), StoredEvent(self._seq, event, transcript)])
 
     def note(self, event: Event) -> None:
         """Keep *event* without waiting; no later event is acknowledged before it is kept."""
-        if self._is_duplicate(event):
+        if self.has_happened(event):
             return
         self._apply(self._seq + 1, event)
         self._notes.append(StoredEvent(self._seq, event))
@@ -144,37 +163,41 @@ class EventLog:
 
     def _take_notes(self) -> list[StoredEvent]:
         """Return the noted events that are not being written yet."""
-        if self._due is not None:
-            self._due.cancel()
-            self._due = None
         notes, self._notes = self._notes, []
         return notes
 
     def _keep_notes(self) -> None:
-        # Handed over now, not when the task begins: the sink gets events in their order.
-        with suppress(StoreError):
-            notes = self._take_notes()
-            keeping = asyncio.ensure_future(self._confirm(notes, self._hand_over(notes)))
-            # A failure is reported by `wait_for_failure`; nobody awaits the task itself.
-            keeping.add_done_callback(lambda task: task.cancelled() or task.exception())
+        self._due = None
+        if self._notes:  # else they were written with an event that somebody awaited
+            with suppress(StoreError):
+                self._hand_over(self._take_notes())
 
-    async def _keep(self, records: list[StoredEvent]) -> None:
-        """Wait until *records*, and all before them, are kept; then call the listeners."""
-        await self._confirm(records, self._hand_over(records))
-
-    def _hand_over(self, records: list[StoredEvent]) -> Awaitable[None]:
+    def _hand_over(self, records: list[StoredEvent]) -> "asyncio.Future[None] | None":
+        """Have *records* kept, and call the listeners then."""
         try:
-            return self._sink.keep(*records)
+            keeping = self._sink.keep(*records)
         except StoreError as error:
             self.fail(error)
             raise
+        if keeping is KEPT:
+            self._confirm(records)
+            return None
+        kept = asyncio.ensure_future(keeping)
+        kept.add_done_callback(partial(self._end_keeping, records))
+        return kept
 
-    async def _confirm(self, records: list[StoredEvent], keeping: Awaitable[None]) -> None:
-        try:
-            await keeping
-        except StoreError as error:
+    def _end_keeping(self, records: list[StoredEvent], kept: "asyncio.Future[None]") -> None:
+        if kept.cancelled():
+            return
+        error = kept.exception()
+        if error is None:
+            self._confirm(records)
+        elif isinstance(
+            error, StoreError
+        ):  # who waits gets it too; `wait_for_failure` tells others
             self.fail(error)
-            raise
+
+    def _confirm(self, records: list[StoredEvent]) -> None:
         for stored in records:
             for listener in self._kept_listeners.get(type(stored.event), ()):
                 listener(stored.event)
@@ -191,9 +214,12 @@ class EventLog:
 
     async def flush(self) -> None:
         """Return when everything appended so far is kept."""
-        await self._keep(self._take_notes())
+        kept = self._hand_over(self._take_notes())
+        if kept is not None:
+            await kept
 
-    def _is_duplicate(self, event: Event) -> bool:
+    def has_happened(self, event: Event) -> bool:
+        """Whether *event* is one that happens once, and has."""
         once = event.once
         return once is not None and (once in self._once or self._has_happened(event))
 
