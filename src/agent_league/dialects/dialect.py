@@ -46,7 +46,7 @@ class StartedCall(Struct):
     """What was written down about it."""
 
 
-class StartedBatch(NamedTuple):
+class StartedBatch(Struct, frozen=True):
     """Notices that were sent in one batch, and whose answers are awaited."""
 
     numbers: Sequence[int]

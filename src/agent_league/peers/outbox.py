@@ -4,7 +4,9 @@ import asyncio
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from enum import IntEnum
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
+
+from msgspec import Struct
 
 from agent_league.dialects.dialect import Outgoing
 
@@ -18,7 +20,7 @@ class Urgency(IntEnum):
     FAREWELL = 3
 
 
-class QueuedMessage(NamedTuple):
+class QueuedMessage(Struct, frozen=True):
     """A message that waits to be sent."""
 
     urgency: Urgency

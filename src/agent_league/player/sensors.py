@@ -2,7 +2,9 @@
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
+
+from msgspec import Struct
 
 from agent_league.protocol.fields import parse_time
 from agent_league.protocol.play import GameMoveCall, GameOver, ParityCall
@@ -13,7 +15,7 @@ MoveCall: TypeAlias = ParityCall | GameMoveCall
 PARITIES = ("even", "odd")
 
 
-class Turn(NamedTuple):
+class Turn(Struct, frozen=True):
     """A move that a referee waits for."""
 
     match_id: str

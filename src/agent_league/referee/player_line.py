@@ -6,7 +6,9 @@ from datetime import timedelta
 from functools import partial
 from itertools import count
 from random import Random
-from typing import Any, Generic, NamedTuple, TypeVar, cast
+from typing import Any, Generic, TypeVar, cast
+
+from msgspec import Struct
 
 from agent_league.agent import Agent
 from agent_league.clock import format_deadline
@@ -34,7 +36,7 @@ FIRST_PAUSE, LONGEST_PAUSE = 0.1, 1.0
 """Seconds between a correction and the next question, from the second correction on."""
 
 
-class Question(NamedTuple, Generic[Reply, T]):
+class Question(Struct, Generic[Reply, T], frozen=True):
     """What a player is asked."""
 
     compose: Callable[[], Request[Reply]]
@@ -43,7 +45,7 @@ class Question(NamedTuple, Generic[Reply, T]):
     """Returns what a reply means, or raises a `NoAnswerError`; it may be called twice."""
 
 
-class Asked(NamedTuple):
+class Asked(Struct, frozen=True):
     """A request, and the time window in which it is to be answered."""
 
     request: Request[Any]

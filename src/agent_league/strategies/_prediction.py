@@ -4,6 +4,7 @@ To differ is the skill of Even/Odd: equal calls draw, for 1 point each; differen
 coin toss for 3, worth 1.5. No call makes a win more likely than the coin does.
 """
 
+from collections import Counter
 from collections.abc import Sequence
 
 from agent_league.strategy import Situation
@@ -35,11 +36,13 @@ def differ(evidence: Sequence[Json], situation: Situation) -> Json:
 
 def _most_frequent(moves: Sequence[Json]) -> list[Json]:
     """Return the moves that occur most often, each once."""
-    # A move may be a list, which no Counter takes.
-    distinct: list[Json] = []
-    for move in moves:
-        if move not in distinct:
-            distinct.append(move)
-    tally = [moves.count(move) for move in distinct]
-    most = max(tally)
-    return [move for move, count in zip(distinct, tally, strict=True) if count == most]
+    try:
+        tally = list(Counter(moves).items())
+    except TypeError:  # a move may be a list, which no Counter takes
+        distinct: list[Json] = []
+        for move in moves:
+            if move not in distinct:
+                distinct.append(move)
+        tally = [(move, moves.count(move)) for move in distinct]
+    most = max(count for _, count in tally)
+    return [move for move, count in tally if count == most]

@@ -86,15 +86,17 @@ class V2Session(PeerSession):
         return StartedBatch(numbers, self._start_posting(jsonrpc.encode_batch(calls), within))
 
     def read_batch(self, started: StartedBatch) -> list[Raw] | None:
-        if started.answer.cancelled() or started.answer.exception() is not None:
+        try:
+            body = started.answer.result().body
+        except (NoAnswerError, asyncio.CancelledError):
             return None
-        body = started.answer.result().body
         return None if b"_ERROR" in body else jsonrpc.read_plain_results(body, started.numbers)
 
     def read_started(self, started: StartedCall) -> Raw | None:
-        if started.answer.cancelled() or started.answer.exception() is not None:
+        try:
+            body = started.answer.result().body
+        except (NoAnswerError, asyncio.CancelledError):
             return None
-        body = started.answer.result().body
         result = jsonrpc.read_plain_result(body, started.number)
         return result if is_expected(started.outgoing.kind, body) else None
 
