@@ -92,6 +92,7 @@ def test_nothing_is_global() -> None:
 
 EDGES = {
     "http/site.py": "a bug in one answer must not end the agent",
+    "referee/player_line.py": "somebody's game judges a move, and a match must end",
     "player/brain.py": "somebody's file is loaded",
     "player/decision.py": "somebody's strategy runs",
     "starters/player/python_plain/player.py": "the same, in a program of its own",

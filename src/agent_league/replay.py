@@ -38,8 +38,9 @@ def _read_moves(
     seats = game.to_move(state)
     if set(seats) != turn.keys():
         raise ReplayError(f"in turn {number} others moved than those whose turn it was")
-    moves = {seat: game.read_move(turn[seat]) for seat in seats}
-    for seat, move in moves.items():
+    moves: dict[Seat, Any] = {}
+    for seat in seats:
+        moves[seat] = move = game.read_move(turn[seat])
         if move not in game.legal(state, seat):
             raise ReplayError(f"in turn {number} the move {turn[seat]!r:.40} was not legal")
     return moves
@@ -54,11 +55,18 @@ def list_turns(details: Mapping[str, Json], players: Sequence[str]) -> list[dict
     turns = details.get("moves")
     if turns is None:
         turns = [details.get("choices")]
-    if not isinstance(turns, list) or not all(isinstance(turn, dict) for turn in turns):
+    if not isinstance(turns, list):
         raise ReplayError("its moves are not told")
-    if any(player not in seats for turn in turns for player in turn):
-        raise ReplayError("somebody moved who did not play")
-    return [{seats[player]: move for player, move in turn.items()} for turn in turns]
+    return [_seat_moves(turn, seats) for turn in turns]
+
+
+def _seat_moves(turn: Json, seats: Mapping[str, Seat]) -> dict[Seat, Json]:
+    if not isinstance(turn, dict):
+        raise ReplayError("its moves are not told")
+    try:
+        return {seats[player]: move for player, move in turn.items()}
+    except KeyError:
+        raise ReplayError("somebody moved who did not play") from None
 
 
 def is_same_json(one: Json, other: Json) -> bool:

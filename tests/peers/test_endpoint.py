@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from agent_league.agent import Agent
 from agent_league.http.exchange import Answer
 from agent_league.http.memory import Network
-from agent_league.peers.endpoint import Endpoint
+from agent_league.peers.endpoint import Deferred, Endpoint
 from agent_league.protocol import (
     Acknowledgement,
     ErrorCode,
@@ -356,3 +356,40 @@ def test_no_json_object_at_all_breaks_an_endpoint(body: dict[str, Any]) -> None:
 def test_what_a_handler_answers_is_written_with_the_names_of_the_wire(recorder: Heard) -> None:
     assert name(ParityReply) == "CHOOSE_PARITY_RESPONSE"
     assert recorder.answer(framed("choose_parity", CALL))["result"]["parity_choice"] == "even"
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_a_result_that_waits_for_something_is_sent_when_that_is_done(fails: bool) -> None:
+    async def scenario() -> None:
+        until: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        result = Acknowledgement(match_id="R1M1")
+        endpoint = Endpoint({GameOver: lambda over: Deferred(result, until)}, {}, AGENT, [PLAIN])
+        body = json.dumps(framed("notify_match_result", OVER)).encode()
+        answer, waits_too = endpoint.answer(body), Deferred(result, until)
+        assert isinstance(answer, asyncio.Future)
+        await asyncio.sleep(0.01)
+        assert not answer.done()
+        if fails:
+            until.set_exception(LookupError("the disk is full"))
+            with pytest.raises(LookupError):
+                await answer
+        else:
+            until.set_result(None)
+            assert json.loads((await answer).body)["result"]["match_id"] == "R1M1"
+            assert await waits_too is result
+
+    asyncio.run(scenario())
+
+
+def test_a_result_is_not_sent_if_what_it_waits_for_is_cancelled() -> None:
+    async def scenario() -> None:
+        until: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        later = Deferred(Acknowledgement(), until)
+        endpoint = Endpoint({GameOver: lambda over: later}, {}, AGENT, [PLAIN])
+        answer = endpoint.answer(json.dumps(framed("notify_match_result", OVER)).encode())
+        assert isinstance(answer, asyncio.Future)
+        until.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await answer
+
+    asyncio.run(scenario())

@@ -4,7 +4,7 @@ import asyncio
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from functools import cache, partial
+from functools import cache, lru_cache, partial
 from itertools import accumulate
 from types import MappingProxyType
 from typing import Any
@@ -159,10 +159,17 @@ ACTED_ON = (LeagueCompleted, rounds.RoundAnnouncement)
 """A member leaves because of the one, and learns from the other where its referees listen."""
 
 
-def sign_notice(outgoing: Outgoing, league_id: str, keys: Sequence[str]) -> Outgoing:
+def sign_notice(outgoing: Outgoing, league_id: str, keys: tuple[str, ...]) -> Outgoing:
     """Return the notice with a proof that it is the league's."""
-    proof = tokens.sign_for_any(keys, name(outgoing.kind), league_id)
-    return replace(outgoing, body=b'%b,"auth_token":"%b"}' % (outgoing.body[:-1], proof.encode()))
+    proof = _prove_notice(outgoing.kind, league_id, keys)
+    return Outgoing(outgoing.kind, outgoing.body[:-1] + proof, outgoing.get_extras)
+
+
+@lru_cache(maxsize=4096)  # it is the same in every round
+def _prove_notice(kind: type[Message], league_id: str, keys: tuple[str, ...]) -> bytes:
+    """Return the last field of a notice."""
+    proof = tokens.sign_for_any(keys, name(kind), league_id)
+    return b',"auth_token":"%b"}' % proof.encode()
 
 
 class Broadcaster:

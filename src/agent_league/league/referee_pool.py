@@ -13,6 +13,8 @@ from agent_league.season.roster import Entry, Lifecycle
 from agent_league.store.events import AgentRecovered
 from agent_league.vocabulary import Json
 
+_NOBODY: AbstractSet[str] = frozenset()
+
 
 class RefereePool:
     """Counts the matches of each referee. Only one caller at a time may wait for a free one."""
@@ -35,17 +37,32 @@ class RefereePool:
     async def take(self, match_id: str, preferred: str | None = None) -> Entry:
         """Return a referee for *match_id* as soon as one is free: *preferred*, if that one is."""
         while True:
-            loads = self._loads(avoided=self._failed.get(match_id, set()))
-            first = (load for load in loads if load.referee_id == preferred and load.free > 0)
-            load = next(first, None) or choose(self._policy, loads)
-            if load is not None:
+            referee_id = self._choose(match_id, preferred)
+            if referee_id is not None:
                 self._is_missing = False
-                self._running[load.referee_id].add(match_id)
-                self._assigned_counts[load.referee_id] += 1
-                return self._roster[load.referee_id]
+                self._running[referee_id].add(match_id)
+                self._assigned_counts[referee_id] += 1
+                return self._roster[referee_id]
             self._warn_if_missing()
             self._changed.clear()
             await self._changed.wait()
+
+    def _choose(self, match_id: str, preferred: str | None) -> str | None:
+        """Return the referee for a match; None if all are busy."""
+        avoided = self._failed.get(match_id, _NOBODY)
+        if preferred is not None and self._is_free(preferred, avoided):
+            return preferred
+        loads = self._loads(avoided)
+        first = (load for load in loads if load.referee_id == preferred and load.free > 0)
+        load = next(first, None) or choose(self._policy, loads)
+        return load.referee_id if load else None
+
+    def _is_free(self, referee_id: str, avoided: AbstractSet[str]) -> bool:
+        """Whether a referee may get a match without a look at the others."""
+        entry = self._roster[referee_id]
+        is_first_choice = referee_id not in avoided and referee_id not in self._demoted
+        may_play = entry.state is Lifecycle.ACTIVE and referee_id not in self._resting
+        return is_first_choice and may_play and len(self._running[referee_id]) < entry.capacity
 
     def _warn_if_missing(self) -> None:
         """Say, once, that no match can be played because no referee is left."""

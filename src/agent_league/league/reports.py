@@ -170,8 +170,10 @@ class ReportReceiver:
 
     def _use_ids(self, report: ResultReport) -> ResultReport:
         """Return *report* with ids in place of display names, where a referee knows only these."""
-        match = self._season.matches.get(report.match_id)
-        players = [self._season.roster[one] for one in (match.first, match.second)] if match else []
+        match, result = self._season.matches.get(report.match_id), report.result
+        if match is None or verdicts.has_ids(result, (match.first, match.second)):
+            return report
+        players = [self._season.roster[one] for one in (match.first, match.second)]
         ids = {
             one.display_name: one.agent_id
             for one in players
@@ -179,7 +181,7 @@ class ReportReceiver:
         }
         if len(ids) < len(players):
             return report
-        return replace(report, result=verdicts.use_ids(report.result, ids))
+        return replace(report, result=verdicts.use_ids(result, ids))
 
     def _play_again(
         self, report: ResultReport, referee: Entry, ended: MatchEnded

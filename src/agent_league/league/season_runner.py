@@ -126,6 +126,7 @@ class SeasonRunner:
         self._table_updates.close()
         self.dispatcher.leases.close()
         self._waits.close()
+        self._events.close()
 
     def greet(self, agent_id: str) -> None:
         """Find out whether an agent that came, or came back, answers."""

@@ -47,6 +47,13 @@ def was_played(reported: ReportedResult, game_type: str) -> bool:
     return any(choices.values()) or bool(details.get("drawn_number"))
 
 
+def has_ids(reported: ReportedResult, players: Sequence[str]) -> bool:
+    """Whether *reported* names nobody but *players*, by their ids."""
+    choices = find_choices(reported.details)
+    named = {*reported.score, *choices, *reported.technical_losses, reported.winner}
+    return named <= {*players, None}
+
+
 def use_ids(reported: ReportedResult, ids: Mapping[str, str]) -> ReportedResult:
     """Return *reported* with the ids of its players, where it has names that are keys of *ids*."""
     choices = find_choices(reported.details)

@@ -246,11 +246,12 @@ def _give_later(answer: Answer, until: "asyncio.Future[None]") -> "asyncio.Futur
     def give(until: "asyncio.Future[None]") -> None:
         if given.done():
             return
-        error = asyncio.CancelledError() if until.cancelled() else until.exception()
-        if error is None:
-            given.set_result(answer)
-        else:
+        if until.cancelled():
+            given.cancel()
+        elif error := until.exception():
             given.set_exception(error)
+        else:
+            given.set_result(answer)
 
     until.add_done_callback(give)
     return given

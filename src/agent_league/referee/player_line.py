@@ -138,7 +138,7 @@ class PlayerLine:
         try:
             found = peer.read_plain_reply(request, call, self.player_id)
             verdict = question.judge(cast("Reply", found[0])) if found else None
-        except Exception:  # noqa: BLE001 - whatever it is, the task meets it too
+        except Exception:  # noqa: BLE001 - somebody's game may raise anything; the task meets it too
             found = None
         if decided.done():  # nobody waits for it any more
             peer.close_question(request)

@@ -51,10 +51,12 @@ def choose(policy: Policy, loads: Sequence[Load]) -> Load | None:
 
 def plan(policy: Policy, loads: Sequence[Load], matches: int) -> list[str]:
     """Return the referees of the next *matches* matches, as if each match ended at once."""
-    by_id = {load.referee_id: load for load in loads}
+    if len(loads) == 1:
+        return [loads[0].referee_id] * matches
+    by_id = {load.referee_id: load._replace(running=0) for load in loads}
     referee_ids: list[str] = []
     for _ in range(matches if by_id else 0):
-        load = policy([load._replace(running=0) for load in by_id.values()])
+        load = policy([*by_id.values()])
         by_id[load.referee_id] = load._replace(given=load.given + 1)
         referee_ids.append(load.referee_id)
     return referee_ids

@@ -45,8 +45,7 @@ class Season:
         self.roster = Roster()
         self.stage = Stage.REGISTRATION
         self.players: list[PlayerId] = []
-        self.round_id = 0
-        self.closed_rounds = 0
+        self.round_id = self.closed_rounds = 0
         self.matches: dict[str, ScheduledMatch] = {}
         """The matches of every open or closed round; after a restart, only the latest ones."""
         self.assignments: dict[str, events.MatchAssigned] = {}
@@ -54,6 +53,7 @@ class Season:
         """The results of `matches`; `tally` counts those of all rounds."""
         self.drawn: dict[int, list[ScheduledMatch]] = {}
         """The matches of every opened round, where they do not follow from the players alone."""
+        self._latest: tuple[int, list[ScheduledMatch]] = (0, [])  # of the round asked for last
         self.endings: dict[int, str] = {}
         """How the matches of each closed round ended, one character each."""
         self.tally: Counter[str] = Counter()
@@ -117,10 +117,12 @@ class Season:
 
     def pairings(self, round_id: int) -> list[ScheduledMatch]:
         """Return the matches of a round; of one that cannot be drawn yet, none."""
-        drawn = self.drawn.get(round_id)
+        drawn = self._latest[1] if self._latest[0] == round_id else self.drawn.get(round_id)
         if drawn is None:
             drawn = self._schedule(round_id)
-        return [*drawn, *self._added_to(round_id)]
+            if self.format.foreseeable and not self.settings.other_games:
+                self._latest = round_id, drawn
+        return [*drawn, *(one.match for one in self.added if one.round_id == round_id)]
 
     def _schedule(self, round_id: int) -> list[ScheduledMatch]:
         pairs = self._draw(round_id)
@@ -188,9 +190,6 @@ class Season:
     def find_secret(self, match: ScheduledMatch) -> str:
         """Return the secret of a match, from which all its draws come."""
         return make_match_secret(self.secret, match)
-
-    def _added_to(self, round_id: int) -> list[ScheduledMatch]:
-        return [one.match for one in self.added if one.round_id == round_id]
 
     def list_unplayed_replays(self) -> list[ScheduledMatch]:
         """Return the added matches that have no result yet."""
@@ -302,6 +301,7 @@ class Season:
                 self.roster.apply(event)
                 self.stage = Stage.PLAYING
                 self.players = [PlayerId(player) for player in event.players]
+                self._latest = (0, [])
                 self.table = Table(self.players, self.settings.scoring)
             case events.SeasonEnded():
                 self.roster.apply(event)

@@ -202,6 +202,11 @@ class EventLog:
             for listener in self._kept_listeners.get(type(stored.event), ()):
                 listener(stored.event)
 
+    def close(self) -> None:
+        """Stop the timer, which would keep all of a league in memory."""
+        if self._due is not None:
+            self._due.cancel()
+
     def fail(self, error: StoreError) -> None:
         """Note that nothing more is kept."""
         self._failure = self._failure or error
