@@ -28,20 +28,18 @@ class OwnClock:
         self.is_running = loop.is_running
         self.lost = 0.0
         self.tick_due = inf
-        self._waits = 0
+        self.waits = 0
+        """How many wait now, while how late the loop is must be measured."""
 
     def time(self) -> float:
         now, due = self.loop_time(), self.tick_due
         return (now if now < due else due) - self.lost  # noqa: FURB136 - `min` takes three times as long
 
     def begin_wait(self) -> None:
-        """Measure from now on how late the loop is, until `end_wait`."""
-        self._waits += 1
+        """Measure from now on how late the loop is, until `waits` is reduced again."""
+        self.waits += 1
         if self.tick_due == inf:
             self._schedule()
-
-    def end_wait(self) -> None:
-        self._waits -= 1
 
     @contextmanager
     def measured(self) -> Iterator[None]:
@@ -50,7 +48,7 @@ class OwnClock:
         try:
             yield
         finally:
-            self.end_wait()
+            self.waits -= 1
 
     def _schedule(self) -> None:
         self.tick_due = self.loop_time() + TICK
@@ -59,7 +57,7 @@ class OwnClock:
     def _tick(self) -> None:
         self.lost += max(0.0, self.loop_time() - self.tick_due)
         self.tick_due = inf
-        if self._waits:
+        if self.waits:
             self._schedule()
 
 
@@ -166,7 +164,7 @@ class Timeouts(Generic[Key]):
     def end(self, key: Key) -> None:
         """Forget *key*; it may be forgotten already."""
         if self._dues.pop(key, None) is not None and not self._dues:
-            own_clock().end_wait()
+            own_clock().waits -= 1
 
     def close(self) -> None:
         """Expect nothing any more: the timer would keep its owner in memory."""

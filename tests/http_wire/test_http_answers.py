@@ -1,5 +1,6 @@
 import asyncio
 import itertools
+from collections import deque
 
 import pytest
 from hypothesis import given
@@ -36,7 +37,7 @@ async def parsed(chunks: list[bytes]) -> Answer | str:
         1000,
         set(),
         KnownHeads(),
-        keep=lambda one: None,
+        idle=deque(),
         repeat=lambda request, deadline, waiter: None,
     )
     connection.connection_made(Wire())

@@ -9,11 +9,13 @@ import re
 import socket
 import ssl
 from collections import defaultdict, deque
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Mapping
 from contextlib import suppress
-from functools import cache, lru_cache, partial
-from typing import NamedTuple, TypeAlias
+from functools import cache, partial
+from typing import TypeAlias
 from urllib.parse import SplitResult, urlsplit
+
+from msgspec import Struct
 
 from agent_league.http.connection import Connection, RawRequest
 from agent_league.http.exchange import JSON_TYPE, Answer, HttpRequest, Response
@@ -22,6 +24,7 @@ from agent_league.own_time import own_time, timeout_at
 from agent_league.protocol.failures import LateError, NoAnswerError, UnreachableError
 
 _CLOSE_TIMEOUT = 0.5
+MAX_TARGETS = 4096
 
 Origin: TypeAlias = tuple[bool, str, int]
 """What a connection belongs to: whether it is secure, the host, the port."""
@@ -31,7 +34,7 @@ _PRINTABLE = re.compile(r"[!-~]{1,2048}")
 _SAFE_VALUE = re.compile(r"[ -~]{0,4096}")
 
 
-class Target(NamedTuple):
+class Target(Struct, frozen=True):
     """A URL, parsed once: what to connect to, and how every request there begins."""
 
     origin: Origin
@@ -40,6 +43,8 @@ class Target(NamedTuple):
     get: bytes
     custom_post: bytes
     """The beginning of a POST whose other headers the caller chooses."""
+    idle: deque[Connection]
+    """The connections to its origin that are free for a request."""
 
 
 # Reading the certificate store takes milliseconds: once, and only if there is an https URL.
@@ -55,6 +60,7 @@ class HttpClient:
 
     def __init__(self, *, max_answer: int = 1 << 20, keep_idle: float = 30.0) -> None:
         self._max_answer, self._keep_idle = max_answer, keep_idle
+        self._targets: dict[str, Target] = {}
         self._idle: defaultdict[Origin, deque[Connection]] = defaultdict(deque)
         self._connections: set[Connection] = set()
         self._known_heads = KnownHeads[int]()
@@ -64,7 +70,7 @@ class HttpClient:
 
     def post(self, url: str, body: bytes, within: float) -> Awaitable[Answer]:
         """Return the answer to *body*, or raise `NoAnswerError` within so many seconds."""
-        target = parse_url(url)
+        target = self._targets.get(url) or self._find_target(url)
         data = b"%b%d\r\n\r\n%b" % (target.post, len(body), body)
         return self._call(target, RawRequest(data, within))
 
@@ -72,13 +78,13 @@ class HttpClient:
         self, url: str, body: bytes, within: float, traceparent: str
     ) -> Awaitable[Answer]:
         """Return the answer to *body* as `post` does, and say to which trace it belongs."""
-        target, trace = parse_url(url), traceparent.encode("ascii")
+        target, trace = self._find_target(url), traceparent.encode("ascii")
         data = b"%b%d\r\ntraceparent: %b\r\n\r\n%b" % (target.post, len(body), trace, body)
         return self._call(target, RawRequest(data, within))
 
     def post_for_any_status(self, url: str, body: bytes, within: float) -> Awaitable[Answer]:
         """Return the answer to *body* as `post` does, also one whose status says no."""
-        target = parse_url(url)
+        target = self._find_target(url)
         data = b"%b%d\r\n\r\n%b" % (target.post, len(body), body)
         return self._call(target, RawRequest(data, within, any_status=True))
 
@@ -87,7 +93,7 @@ class HttpClient:
 
         A stream of events is read as far as the one that is the answer, and not further.
         """
-        target, headers = parse_url(url), dict[str, str]()
+        target, headers = self._find_target(url), dict[str, str]()
         request = RawRequest(
             encode_request(target, http_request),
             within,
@@ -99,13 +105,13 @@ class HttpClient:
 
     def get(self, url: str, within: float) -> Awaitable[Answer]:
         """Return what is at *url*, or raise `NoAnswerError` within so many seconds."""
-        target = parse_url(url)
+        target = self._find_target(url)
         return self._call(target, RawRequest(target.get, within))
 
     async def reaches(self, url: str, within: float) -> bool:
         """Whether something that speaks HTTP answers at *url*, whatever it answers."""
         try:
-            target = parse_url(url)
+            target = self._find_target(url)
             await self._call(target, RawRequest(target.get, within, only_status=True))
         except NoAnswerError:
             return False
@@ -114,7 +120,7 @@ class HttpClient:
     async def listens(self, url: str, within: float) -> bool:
         """Whether a connection can be made to *url*, even if nobody answers on it yet."""
         try:
-            connection = await self._connect(parse_url(url), within, own_time() + within)
+            connection = await self._connect(self._find_target(url), within, own_time() + within)
         except NoAnswerError as error:
             return isinstance(error, LateError)
         connection.abort()
@@ -123,7 +129,8 @@ class HttpClient:
     async def close(self) -> None:
         """Close all connections. Calls in progress fail with `UnreachableError`."""
         self._closed = True
-        self._idle.clear()
+        for idle in self._idle.values():
+            idle.clear()
         if self._sweeper is not None:
             self._sweeper.cancel()
         for task in tuple(self._repeats):
@@ -137,7 +144,7 @@ class HttpClient:
 
     def _call(self, target: Target, request: RawRequest) -> Awaitable[Answer]:
         """Send *request* on a connection that is idle, or on a new one."""
-        idle = self._idle.get(target.origin)
+        idle = target.idle
         while idle:
             connection = idle.pop()
             idle_time = connection.now() - connection.idle_since
@@ -178,25 +185,28 @@ class HttpClient:
         else:
             waiter.set_result(task.result())
 
-    def _keep(self, origin: Origin, connection: Connection) -> None:
-        """Keep *connection*, whose answer has come whole, for another request."""
-        if self._closed:
-            connection.abort()
-            return
-        self._idle[origin].append(connection)
-        if self._sweeper is None:
-            loop = asyncio.get_running_loop()
-            self._sweeper = loop.call_later(self._keep_idle, self._sweep)
+    def _find_target(self, url: str) -> Target:
+        """Return the target of *url*, or raise `UnreachableError` if nothing can be sent there."""
+        target = self._targets.get(url)
+        if target is None:
+            if len(self._targets) >= MAX_TARGETS:
+                self._targets.clear()
+                self._idle.clear()
+            target = self._targets[url] = parse_url(url, self._idle)
+        return target
 
     def _sweep(self) -> None:
+        """Close the connections that were not used for a while."""
         loop = asyncio.get_running_loop()
         oldest = loop.time() - self._keep_idle
-        for origin, idle in tuple(self._idle.items()):
-            while idle and (idle[0].idle_since <= oldest or not idle[0].is_free):
-                idle.popleft().abort()
-            if not idle:
-                del self._idle[origin]
-        self._sweeper = loop.call_later(self._keep_idle, self._sweep) if self._idle else None
+        for connection in tuple(self._connections):
+            if connection.is_free and 0 < connection.idle_since <= oldest:
+                connection.abort()
+        for idle in self._idle.values():
+            while idle and not idle[0].is_free:
+                idle.popleft()
+        is_needed = self._connections and not self._closed
+        self._sweeper = loop.call_later(self._keep_idle, self._sweep) if is_needed else None
 
     async def _connect(self, target: Target, within: float, deadline: float) -> Connection:
         try:
@@ -221,13 +231,14 @@ class HttpClient:
 
     async def _dial(self, target: Target, host: str) -> Connection:
         secure, name, port = target.origin
-        _, connection = await asyncio.get_running_loop().create_connection(
+        loop = asyncio.get_running_loop()
+        _, connection = await loop.create_connection(
             lambda: Connection(
                 target.name,
                 self._max_answer,
                 self._connections,
                 self._known_heads,
-                keep=partial(self._keep, target.origin),
+                idle=target.idle,
                 repeat=partial(self._repeat, target),
             ),
             host,
@@ -235,6 +246,10 @@ class HttpClient:
             ssl=_make_ssl_context() if secure else None,
             server_hostname=name if secure else None,
         )
+        if self._closed:
+            connection.abort()
+        elif self._sweeper is None:
+            self._sweeper = loop.call_later(self._keep_idle, self._sweep)
         return connection
 
 
@@ -246,16 +261,15 @@ def _describe_error(error: OSError | UnicodeError) -> str:
     return f"cannot be reached: {error}"
 
 
-@lru_cache(maxsize=4096)
-def parse_url(url: str) -> Target:
+def parse_url(url: str, idle: Mapping[Origin, deque[Connection]]) -> Target:
     """Return the target of *url*, or raise `UnreachableError` if nothing can be sent there."""
     try:
-        return _parse(url)
+        return _parse(url, idle)
     except ValueError:
         raise UnreachableError(f"{url[:200]!r} is not an address") from None
 
 
-def _parse(url: str) -> Target:
+def _parse(url: str, idle: Mapping[Origin, deque[Connection]]) -> Target:
     # Checked before urlsplit, which silently drops tabs and newlines.
     parts = urlsplit(url) if _PRINTABLE.fullmatch(url) else SplitResult("", "", "", "", "")
     host, default = parts.hostname, _PORTS.get(parts.scheme)
@@ -267,12 +281,14 @@ def _parse(url: str) -> Target:
     head = f"{path} HTTP/1.1\r\nhost: {parts.netloc}\r\nuser-agent: agent-league\r\n"
     accept = f"accept: {JSON_TYPE}\r\n"
     post = f"POST {head}{accept}content-type: {JSON_TYPE}\r\ncontent-length: "
+    origin = (parts.scheme == "https", host, port)
     return Target(
-        origin=(parts.scheme == "https", host, port),
+        origin=origin,
         name=name,
         post=post.encode("ascii"),
         get=f"GET {head}{accept}\r\n".encode("ascii"),
         custom_post=f"POST {head}".encode("ascii"),
+        idle=idle[origin],
     )
 
 

@@ -1,6 +1,7 @@
 """One connection to a peer that may be slow, broken or hostile. `client.py` keeps them."""
 
 import asyncio
+from collections import deque
 from collections.abc import Callable, Iterator
 from typing import TypeAlias, cast
 
@@ -41,8 +42,6 @@ class RawRequest(Struct):
 _NO_REQUEST = RawRequest(b"", 0.0)
 
 
-Keep: TypeAlias = Callable[["Connection"], None]
-"""Keeps a connection that is free for another request."""
 Repeat: TypeAlias = Callable[[RawRequest, float, "asyncio.Future[Answer]"], None]
 """Sends a request once more, whose idle connection was closed before it gave any answer.
 
@@ -86,9 +85,10 @@ class Connection(asyncio.Protocol):
         open_connections: "set[Connection]",
         known_heads: KnownHeads[int],
         *,
-        keep: Keep,
+        idle: "deque[Connection]",
         repeat: Repeat,
     ) -> None:
+        """*idle* takes the connection when it is free for another request."""
         loop = asyncio.get_running_loop()
         self.idle_since = 0.0
         """When the last answer came; 0 before the first."""
@@ -98,7 +98,7 @@ class Connection(asyncio.Protocol):
         self.now = loop.time
         self._make_waiter = loop.create_future
         self._name, self._max_answer, self._open_connections = name, max_answer, open_connections
-        self._keep_for_later, self._repeat = keep, repeat
+        self._idle, self._repeat = idle, repeat
         self._parser, self._known_heads = httptools.HttpResponseParser(self), known_heads
         self._clock = own_clock()
         self.own_time = self._clock.time
@@ -158,7 +158,7 @@ class Connection(asyncio.Protocol):
         self.is_free = False
         waiter, self._waiter = self._waiter, None
         if waiter is not None:
-            self._clock.end_wait()
+            self._clock.waits -= 1
         if self._transport is not None:
             self._transport.abort()
         return waiter
@@ -197,7 +197,7 @@ class Connection(asyncio.Protocol):
             return
         self._free()
         if not waiter.done():
-            waiter.set_result(Answer(*known))
+            waiter.set_result(Answer(_OK, known[1]))
 
     def _parse(self, data: bytes, waiter: "asyncio.Future[Answer]") -> None:
         is_first = not self._bytes_received
@@ -240,9 +240,9 @@ class Connection(asyncio.Protocol):
     def _free(self) -> None:
         """Keep the connection, whose answer has come whole, for another request."""
         self._waiter = None
-        self._clock.end_wait()
+        self._clock.waits -= 1
         self.idle_since, self.is_free = self.now(), True
-        self._keep_for_later(self)
+        self._idle.append(self)
 
     # Called by the parser.
 

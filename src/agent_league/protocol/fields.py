@@ -72,6 +72,12 @@ def is_sender(text: str) -> bool:
     return _sender.search(text) is not None
 
 
+@lru_cache(maxsize=4096)
+def is_envelope(sender: str, timestamp: str) -> bool:
+    """Whether both are right: one look instead of two."""
+    return is_sender(sender) and is_utc_time(timestamp)
+
+
 LONGEST_TEXT = 200
 Text: TypeAlias = Annotated[str, Meta(min_length=1, max_length=LONGEST_TEXT, extra=rule("text"))]
 Sentence: TypeAlias = Annotated[str, Meta(max_length=2000, extra=rule("a sentence"))]

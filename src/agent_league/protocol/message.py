@@ -14,8 +14,8 @@ from agent_league.protocol.fields import (
     ProtocolVersion,
     Seconds,
     Text,
+    is_envelope,
     is_sender,
-    is_utc_time,
 )
 from agent_league.vocabulary import Json
 
@@ -90,10 +90,8 @@ class Message(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="
     match_id: Text | None = None
 
     def __post_init__(self) -> None:
-        if not is_sender(self.sender):
-            raise make_rule_error("sender")
-        if not is_utc_time(self.timestamp):
-            raise make_rule_error("timestamp")
+        if not is_envelope(self.sender, self.timestamp):
+            raise make_rule_error("timestamp" if is_sender(self.sender) else "sender")
 
 
 Reply = TypeVar("Reply", bound=Message)
