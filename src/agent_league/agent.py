@@ -47,14 +47,22 @@ class Agent:
         patience: Patience | None = None,
         clock: Clock = system_clock,
     ) -> None:
-        self.name = name
-        """Its name in `sender`; after registration, the id that the league gave it."""
+        self.rename(name)
         self.patience = patience or Patience()
         self.clock = clock
         self.peers = Peers(wire, self.patience, clock)
         self.agent_log = AgentLog()
         self.waits = make_waits()
         self._tasks: set[asyncio.Task[Any]] = set()
+
+    def rename(self, name: str) -> None:
+        """Take *name*; after registration, the id that the league gave."""
+        self.name = name
+        self.sender = self.make_sender()
+        """How it calls itself in every message."""
+
+    def make_sender(self) -> str:
+        return f"{self.role}:{self.name}"
 
     def set_log(self, agent_log: AgentLog) -> None:
         """Log to *agent_log* from now on; a detailed log also gets what is sent, and the replies."""
@@ -111,10 +119,6 @@ class Agent:
     def suspect(self, agent_id: str, deviation: Deviation) -> None:
         """Log what the agent *agent_id* probably does, if another did not send its message."""
         self.agent_log.note("DEVIATION", sender=agent_id, rule=deviation.rule.id, got=deviation.got)
-
-    @property
-    def sender(self) -> str:
-        return f"{self.role}:{self.name}"
 
     def envelope(self, conversation_id: str) -> Envelope:
         return {

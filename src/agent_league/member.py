@@ -191,7 +191,7 @@ class Member(Agent):
         given_id = reply.agent_id or self.name
         if not is_sender(f"{self.role}:{given_id}"):
             raise NotAdmittedError(f"the league gave an id that cannot be used: {given_id!r:.60}")
-        self.name = given_id
+        self.rename(given_id)
         self._take_token(reply.auth_token or "", reply.signing_key)  # some leagues give no tokens
         self.league_signs = reply.signed
         self.league_id = reply.league_id or self.league_id

@@ -14,7 +14,7 @@ from agent_league.http.memory import Network
 from agent_league.league import LeagueManager
 from agent_league.offer import Caller, InputNeededError, Offer, ToolCard
 from agent_league.player import Player
-from agent_league.protocol import ErrorCode, ProtocolError
+from agent_league.protocol import ErrorCode, ProtocolError, Role
 from agent_league.referee import Referee
 from agent_league.serving.tools import Served
 from agent_league.vocabulary import Json
@@ -116,10 +116,12 @@ def test_a_tool_is_called_in_the_league_dialect_too() -> None:
 
 
 def test_two_tools_of_one_name_are_a_mistake() -> None:
+    class Idle(Agent):
+        role = Role.PLAYER
+
+    offer = Offer(tools=[card("same", who), card("same", who)])
     with pytest.raises(ValueError, match="two tools"):
-        assert Served(
-            Agent("idle", Network()), Offer(tools=[card("same", who), card("same", who)]), {}
-        ).tools
+        assert Served(Idle("idle", Network()), offer, {}).tools
 
 
 def test_every_tool_has_a_description_and_valid_schemas() -> None:

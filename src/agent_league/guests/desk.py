@@ -226,6 +226,6 @@ class GuestDesk:
         return guest
 
     def _activate(self, guest: Guest, player_id: str) -> None:
-        guest.name = player_id
+        guest.rename(player_id)
         guest.start_absence_timer()
         self._guests[player_id] = guest

@@ -72,8 +72,7 @@ class FrontDesk(Agent):
         server.on_shown = self._follow
         self._own_tools = {card.keywords["name"] for card in (CREATE, OPEN_SEASON, LIST)}
 
-    @property
-    def sender(self) -> str:
+    def make_sender(self) -> str:
         return Role.LEAGUE
 
     def about(self) -> dict[str, Json]:

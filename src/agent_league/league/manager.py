@@ -109,8 +109,7 @@ class LeagueManager(Agent):
         self._referee_claims = RefereeClaims(context, runner.dispatcher)
         self.report_receiver = ReportReceiver(context, runner, stored.read_match)
 
-    @property
-    def sender(self) -> str:
+    def make_sender(self) -> str:
         return Role.LEAGUE
 
     @property

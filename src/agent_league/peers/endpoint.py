@@ -70,6 +70,27 @@ class Deferred(Generic[Given]):
         return self.result
 
 
+class _Plan(Struct, frozen=True):
+    """How to answer one kind of message."""
+
+    handler: Handler
+    tool: str
+    is_notice: bool
+    needs_ticket: bool
+    is_rare: bool
+
+
+def _make_plan(kind: type[Message], handler: Handler) -> _Plan:
+    is_notice = issubclass(kind, Notice)
+    return _Plan(handler, kind.route.tool, is_notice, kind in _QUESTIONS, kind in _RARE)
+
+
+def _is_plain_notice(call: MessageCall, plan: _Plan | None) -> bool:
+    if plan is None or not plan.is_notice:
+        return False
+    return call.method == plan.tool and call.id is not UNSET
+
+
 class Endpoint:
     """Dispatches by the class of the message, and turns faults into error replies."""
 
@@ -88,8 +109,8 @@ class Endpoint:
         makers = [dialect.make_reader for dialect in dialects if dialect.make_reader]
         self._readers = [make_reader(handlers.keys()) for make_reader in makers]
         special = {kind for reader in self._readers for kind in reader.special}
-        self._plain_handlers = {kind: handlers[kind] for kind in handlers if kind not in special}
-        """The handlers of the messages that mean the same in every dialect."""
+        self._plain = {kind: _make_plan(kind, handlers[kind]) for kind in {*handlers} - special}
+        """How to answer the messages that mean the same in every dialect."""
 
     def answer(self, body: bytes) -> Answer | Awaitable[Answer]:
         """Return the answer to *body*, or an awaitable of it if a handler has to wait."""
@@ -101,15 +122,14 @@ class Endpoint:
         if call is None:
             return None
         message: Message = call.params
-        kind = type(message)
-        handler = self._plain_handlers.get(kind)
-        if handler is None or call.method != kind.route.tool or call.id is UNSET:
+        plan = self._plain.get(type(message))
+        if plan is None or call.method != plan.tool or call.id is UNSET:
             return None
         # A third-party referee may read other words.
-        is_foreign = kind in _QUESTIONS and not is_ticket(message.auth_token)
-        if is_foreign or has_second_token(body) or (kind in _RARE and find_json_fault(body)):
+        is_foreign = plan.needs_ticket and not is_ticket(message.auth_token)
+        if is_foreign or has_second_token(body) or (plan.is_rare and find_json_fault(body)):
             return None
-        return self._answer_message(call, handler)
+        return self._answer_message(call, plan.handler)
 
     def _answer_message(self, call: MessageCall, handler: Handler) -> Answer | Awaitable[Answer]:
         try:
@@ -123,18 +143,16 @@ class Endpoint:
     def answer_batch(self, body: bytes) -> Answer | Awaitable[Answer] | None:
         """Return the answers to a batch of notices that are right in all respects; else None."""
         calls = read_message_batch(body)
-        if not calls or not all(self._is_plain_notice(call) for call in calls):
+        plans = [self._plain.get(type(call.params)) for call in calls or ()]
+        if not calls or not all(map(_is_plain_notice, calls, plans)):
             return None
         answers = [
-            self._answer_message(call, self._plain_handlers[type(call.params)]) for call in calls
+            self._answer_message(call, plan.handler)
+            for call, plan in zip(calls, plans, strict=True)
+            if plan
         ]
         ready = [answer for answer in answers if isinstance(answer, Answer)]
         return _join(ready) if len(ready) == len(answers) else _join_later(answers)
-
-    def _is_plain_notice(self, call: MessageCall) -> bool:
-        kind = type(call.params)
-        is_right = call.method == kind.route.tool and call.id is not UNSET
-        return is_right and issubclass(kind, Notice) and kind in self._plain_handlers
 
     def too_many(self) -> Answer:
         """Return the answer to a caller that has to wait."""
