@@ -119,7 +119,8 @@ class Member(Agent):
 
     def resume(self, identity: Identity) -> None:
         """Be the agent of an earlier run; until it has registered, nobody is believed without proof."""
-        self.name, self._kept_league_id = identity.agent_id, identity.league_id
+        self.rename(identity.agent_id)
+        self._kept_league_id = identity.league_id
         self._take_token(identity.token, identity.signing_key)
         self.league_signs = bool(identity.token)
 

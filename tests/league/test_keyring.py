@@ -1,5 +1,7 @@
 """The keys with which a league signs: none of them can be read in a file."""
 
+from dataclasses import replace
+
 from agent_league.league.keyring import Keyring
 from agent_league.protocol import Role
 from agent_league.season.roster import Entry, Token
@@ -25,6 +27,8 @@ def test_the_hash_of_a_token_is_no_key_but_for_agents_of_older_versions() -> Non
     ring = Keyring()
     assert ring.keys_of(entry(token("digest"))) == (ring.make_key("digest"), "digest")
     assert "digest" not in ring.make_key("digest")
+    recent = replace(entry(token("digest")), compact=True)
+    assert ring.keys_of(recent) == (ring.make_key("digest"),)
 
 
 def test_each_league_has_keys_of_its_own() -> None:

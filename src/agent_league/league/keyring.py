@@ -24,9 +24,10 @@ class Keyring:
     def keys_of(self, entry: Entry) -> tuple[str, ...]:
         """Return the keys that an agent may know, the likeliest first.
 
-        Agents of older versions know only the hash of their token, so it comes last.
+        Agents of older versions know only the hash of their token, so it comes last. Those that
+        take compact notices are not of an older version.
         """
-        return _list_keys(self.league_key, entry.tokens)
+        return _list_keys(self.league_key, entry.tokens, entry.compact)
 
 
 @lru_cache(maxsize=4096)
@@ -35,12 +36,13 @@ def _make_key(league_key: str, token_hash: str) -> str:
 
 
 @lru_cache(maxsize=4096)
-def _list_keys(league_key: str, tokens: tuple[Token, ...]) -> tuple[str, ...]:
-    """Return the keys of *tokens*, the newest first.
+def _list_keys(league_key: str, tokens: tuple[Token, ...], is_recent: bool) -> tuple[str, ...]:  # noqa: FBT001 - lru_cache is slow with keywords
+    """Return the keys of *tokens*, the newest first; of an older agent also their hashes.
 
     Anybody can register an endpoint again and get a token for it, so tokens that were issued
     without proof are tried last.
     """
     newest_first = reversed(tokens)
     hashes = [token.hash for token in sorted(newest_first, key=lambda token: not token.proven)]
-    return (*(_make_key(league_key, one) for one in hashes), *hashes)
+    keys = [_make_key(league_key, one) for one in hashes]
+    return tuple(keys if is_recent else keys + hashes)

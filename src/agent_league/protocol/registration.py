@@ -40,7 +40,8 @@ class PlayerMeta(Struct, frozen=True, kw_only=True, omit_defaults=True):
     nonce: Nonce | None = None
     """Goes into the secret of each of its matches, so that nobody could choose these before."""
     notices: NoticeForm | None = None
-    """`compact`: announcements name only its own matches, and notices may come in batches."""
+    """`compact`: announcements name only its own matches, notices may come in batches, and the
+    league proves itself with the `signing_key` alone."""
     standings_updates: TableWish | None = None
     """Which LEAGUE_STANDINGS_UPDATE it gets: `all`, which is usual; `neighbours`, with its own row and
     the two above and below; `round`, at the end of each round; `none`, because it asks or subscribes."""
