@@ -23,7 +23,7 @@ import psutil
 from agent_league.clock import system_clock
 from agent_league.http.client import HttpClient
 from agent_league.league import table_updates
-from agent_league.league.notices import Broadcaster
+from agent_league.league.broadcaster import Broadcaster
 from agent_league.peers.outbox import QueuedMessage
 from agent_league.running.event_loop import run
 from agent_league.running.folder import Folder

@@ -8,7 +8,7 @@ import pytest
 
 from agent_league.dialects.dialect import Outgoing, StartedCall
 from agent_league.http.exchange import Answer
-from agent_league.league.notices import Broadcaster
+from agent_league.league.broadcaster import Broadcaster
 from agent_league.protocol.failures import UnreachableError
 from agent_league.protocol.rounds import RoundCompleted
 from agent_league.season.roster import Lifecycle

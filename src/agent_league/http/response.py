@@ -26,9 +26,10 @@ _WITHOUT_LENGTH = frozenset({204, 304})
 def encode_answer(answer: Answer, *, keep: bool) -> bytes:
     """Return *answer* as bytes; *keep* says whether the connection stays open."""
     status, body = answer.status, answer.body
-    content_type, headers = answer.content_type, answer.headers
-    if status == _OK and keep and content_type is JSON_TYPE and not headers:  # as nearly always
+    is_json = answer.content_type is JSON_TYPE
+    if status == _OK and keep and is_json and not answer.headers:  # as nearly always
         return b"%b%d\r\n\r\n%b" % (_PLAIN_HEAD, len(body), body)
+    content_type, headers = answer.content_type, answer.headers
     if status in _WITHOUT_BODY:
         end = b"\r\n" if status in _WITHOUT_LENGTH else b"content-length: 0\r\n\r\n"
         return _encode_known_head(status, "", headers, keep) + end

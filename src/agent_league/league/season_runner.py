@@ -6,12 +6,13 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 
 from agent_league.futures import call_when_done, make_waits
+from agent_league.league.broadcaster import Broadcaster
 from agent_league.league.context import Context
 from agent_league.league.discipline import Discipline
 from agent_league.league.dispatcher import Dispatcher
 from agent_league.league.exclusion import ExclusionNotices
 from agent_league.league.liveness import Liveness
-from agent_league.league.notices import Broadcaster, Notices
+from agent_league.league.notices import Notices
 from agent_league.league.open_rounds import PlayersInTurn
 from agent_league.league.referee_pool import RefereePool
 from agent_league.league.table_updates import TableUpdates, cut_final_table

@@ -7,8 +7,9 @@ from typing import TypeVar
 from msgspec.structs import replace
 
 from agent_league.dialects.dialect import Outgoing, encode_message
+from agent_league.league.broadcaster import Broadcaster
 from agent_league.league.context import Context
-from agent_league.league.notices import Broadcaster, Notices
+from agent_league.league.notices import Notices
 from agent_league.peers.outbox import Urgency
 from agent_league.protocol import Role, rounds
 from agent_league.season.roster import Roster

@@ -207,7 +207,9 @@ class Line:
 
         Whoever starts a call asks `is_taken` when its answer has come.
         """
-        started = self.session.start(outgoing, self._wait(outgoing.kind, within))
+        if within is None:
+            within = self._wait(outgoing.kind, None)
+        started = self.session.start(outgoing, within)
         if started is not None and observer is not None:
             started.record = observer.record_sent(outgoing.body)
         return started

@@ -4,12 +4,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from agent_league.agent import Agent
 from agent_league.chance import new_seed
+from agent_league.clock import system_clock
 from agent_league.http.client import HttpClient
 from agent_league.http.memory import Network
 from agent_league.league import LeagueManager
 from agent_league.member import Member
+from agent_league.peers.lines import Peers
 from agent_league.player import Player, Relay, load_brain
 from agent_league.practice.addressee import refuse_other_roles
 from agent_league.practice.trainee import TimedCall, Trainee
@@ -153,7 +154,8 @@ class _PracticeLeague:
         }
 
     def _make_trainee(self, address: str) -> Trainee:
-        return Trainee(Agent("agent", self._wire, patience=self._plan.patience).peers.line(address))
+        peers = Peers(self._wire, self._plan.patience, system_clock)
+        return Trainee(peers.line(address))
 
     def _make_relay(self, trainee: Trainee, host: str) -> Relay:
         return Relay(

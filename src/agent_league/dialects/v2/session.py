@@ -36,6 +36,7 @@ from agent_league.protocol.deviations import NO_LEDGER, Deviation, Ledger
 from agent_league.protocol.error_messages import GameErrorMessage, LeagueErrorMessage
 from agent_league.protocol.failures import NoAnswerError, NonsenseError, RefusedError
 from agent_league.protocol.fields import VERSION
+from agent_league.protocol.jsonrpc import encode_call
 from agent_league.protocol.play import StartMatch
 from agent_league.protocol.requirements import rules
 from agent_league.vocabulary import Json
@@ -66,24 +67,21 @@ class V2Session(PeerSession):
         if kind in self._records or self._default_framing is not DEFAULT_FRAMING or self.alias:
             return None
         number, ends = next(self._numbers), own_time() + within
-        body = jsonrpc.encode_call(kind.route.tool, outgoing.body, number)
-        return StartedCall(outgoing, number, self._start_posting(body, within), ends)
-
-    def _start_posting(self, body: bytes, within: float) -> "asyncio.Future[Answer]":
-        answer = self._post(self._url, body, within)
-        if isinstance(answer, asyncio.Future):
-            return answer
-        return asyncio.ensure_future(answer)  # there is no connection yet
+        answer = self._post(self._url, encode_call(kind.route.tool, outgoing.body, number), within)
+        if not isinstance(answer, asyncio.Future):  # there is no connection yet
+            answer = asyncio.ensure_future(answer)
+        return StartedCall(outgoing, number, answer, ends)
 
     def start_batch(self, notices: Sequence[Outgoing], within: float) -> StartedBatch | None:
         if self._records or self._default_framing is not DEFAULT_FRAMING or self.alias:
             return None
         numbers = [next(self._numbers) for _ in notices]
         calls = [
-            jsonrpc.encode_call(notice.kind.route.tool, notice.body, number)
+            encode_call(notice.kind.route.tool, notice.body, number)
             for notice, number in zip(notices, numbers, strict=True)
         ]
-        return StartedBatch(numbers, self._start_posting(jsonrpc.encode_batch(calls), within))
+        answer = self._post(self._url, jsonrpc.encode_batch(calls), within)
+        return StartedBatch(numbers, asyncio.ensure_future(answer))
 
     def read_batch(self, started: StartedBatch) -> list[Raw] | None:
         try:
