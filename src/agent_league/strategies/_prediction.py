@@ -4,7 +4,6 @@ To differ is the skill of Even/Odd: equal calls draw, for 1 point each; differen
 coin toss for 3, worth 1.5. No call makes a win more likely than the coin does.
 """
 
-from collections import Counter
 from collections.abc import Sequence
 
 from agent_league.strategy import Situation
@@ -36,13 +35,18 @@ def differ(evidence: Sequence[Json], situation: Situation) -> Json:
 
 def _most_frequent(moves: Sequence[Json]) -> list[Json]:
     """Return the moves that occur most often, each once."""
+    distinct = _list_distinct(moves)
+    tally = [moves.count(move) for move in distinct]
+    most = max(tally)
+    return [move for move, count in zip(distinct, tally, strict=True) if count == most]
+
+
+def _list_distinct(moves: Sequence[Json]) -> list[Json]:
     try:
-        tally = list(Counter(moves).items())
-    except TypeError:  # a move may be a list, which no Counter takes
+        return list(dict.fromkeys(moves))
+    except TypeError:  # a move may be a list, which is no key
         distinct: list[Json] = []
         for move in moves:
             if move not in distinct:
                 distinct.append(move)
-        tally = [(move, moves.count(move)) for move in distinct]
-    most = max(count for _, count in tally)
-    return [move for move, count in tally if count == most]
+        return distinct
