@@ -32,12 +32,10 @@ def transcript(*sizes: int) -> Transcript:
     async def made() -> Transcript:
         reply = Transcript(clock)
         for number, size in enumerate(sizes):
-            route, key = b'"from":"a","to":"b"', b"message"
-            before = sum(map(len, reply))
-            reply.add(route, key, b"%d" % number)
-            (entry,) = list(reply)[-1:]
-            reply._entries[-1] = entry[:-1] + b" " * (size - len(entry)) + b"}"
-            assert sum(map(len, reply)) == before + size
+            body = b"%d" % number
+            bare = len(Transcript(clock).add(b'"from":""', b"message", body))
+            reply.add(b'"from":"%b"' % (b"a" * (size - bare)), b"message", body)
+        assert [len(entry) for entry in reply] == [*sizes]
         return reply
 
     return run(made())

@@ -2,6 +2,8 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from datetime import datetime
+from functools import lru_cache
 
 import msgspec
 from msgspec import Raw
@@ -14,6 +16,7 @@ MAX_PART_BYTES = 8_000
 """Bytes of transcript in one message, which may be 10 KB long as a whole."""
 
 _SECRET = re.compile(rb'("(?:auth_token|ticket)"\s*:\s*)"(?:[^"\\]|\\.)*"')
+_HIDDEN_TOKEN = b'"auth_token":' + HIDDEN
 MAX_ENTRY_BYTES, EXCERPT_BYTES = 7_800, 500
 """A message up to this length is kept whole; of a longer one, an excerpt."""
 MAX_WHOLE_BYTES = 400_000
@@ -27,28 +30,32 @@ class Transcript:
         self._clock = clock
         self._entries: list[bytes] = []
         self._length = 0
+        self._limit = MAX_ENTRY_BYTES
 
     def add(self, route: bytes, key: bytes, body: bytes) -> bytes:
         """Write down what happened now, and return the entry."""
-        limit = MAX_ENTRY_BYTES if self._length < MAX_WHOLE_BYTES else EXCERPT_BYTES
-        if len(body) > limit:  # a long message must not keep a match from being reported
+        if len(body) > self._limit:  # a long message must not keep a match from being reported
             shown = body[:EXCERPT_BYTES].decode(errors="replace")
             key, body = b"cut", msgspec.json.encode(f"{shown}... ({len(body)} bytes)")
-        at = format_exact_time(self._clock()).encode()
-        entry = b'{"at":"%b",%b,"%b":%b}' % (at, route, key, body)
+        entry = b'{"at":"%b",%b,"%b":%b}' % (_encode_time(self._clock()), route, key, body)
         self._entries.append(entry)
         self._length += len(entry)
+        if self._length >= MAX_WHOLE_BYTES:
+            self._limit = EXCERPT_BYTES
         return entry
 
     def remove(self, entry: bytes) -> None:
         """Remove an *entry* about something that did not happen."""
         self._entries.remove(entry)
+        self._length -= len(entry)
 
     def parts(self, reserved: int = 0) -> Sequence[list[Raw]]:
         """Return the entries in parts that fit in a message each; at least one, maybe empty.
 
         The last part leaves room for *reserved* bytes of something else.
         """
+        if self._length + reserved <= MAX_PART_BYTES:  # as of nearly every match
+            return [list(map(Raw, self._entries))]
         parts: list[list[Raw]] = [[]]
         length = 0
         for entry in self._entries:
@@ -61,6 +68,11 @@ class Transcript:
 
     def __iter__(self) -> Iterator[bytes]:
         return iter(self._entries)
+
+
+@lru_cache(maxsize=16)  # several messages are written in one millisecond
+def _encode_time(moment: datetime) -> bytes:
+    return format_exact_time(moment).encode()
 
 
 class TranscriptWriter:
@@ -82,7 +94,7 @@ class TranscriptWriter:
     def record_received(self, body: bytes | Raw) -> None:
         text = bytes(body).replace(self._ticket, HIDDEN)
         secrets = text.count(b'"auth_token"') + text.count(b'"ticket"')
-        if secrets != text.count(b'"auth_token":' + HIDDEN):  # a player may send even its own token
+        if secrets != text.count(_HIDDEN_TOKEN):  # a player may send even its own token
             text = _SECRET.sub(rb"\1" + HIDDEN, text)
         self._transcript.add(self._back, b"message", text)
 
