@@ -35,7 +35,6 @@ KEEP_ALIVE = 75.0
 """How long an idle connection stays open: longer than clients keep theirs, or calls are lost."""
 _LINGER = 1.0
 """How long a refused caller may go on sending: a reset would make it lose our answer."""
-
 _REQUEST_TIMEOUT = make_error_answer(408, "the request did not arrive in time")
 _FULL = make_error_answer(503, "too many connections are open; try again later")
 _LATE = make_error_answer(503, "there is no answer yet; try again later")
@@ -65,7 +64,6 @@ class ServerConnection(asyncio.Protocol):
         self._exchange: AsgiExchange | None = None
         """The stream that the task sends, if it sends one."""
         self.address = ""
-        """The host that has connected."""
         self._is_timed = True
         """Whether the deadline is that of a request that is arriving."""
         self._is_closing = False
@@ -194,21 +192,23 @@ class ServerConnection(asyncio.Protocol):
 
     def _answer(self, route: Route, body: bytes, expects_continue: bool = False) -> None:  # noqa: FBT001, FBT002 - a `Request`, taken apart
         self._is_timed = False
-        self.used_at = self._loop_time()
+        self.used_at = now = self._loop_time()
         if expects_continue:
             self._transport.write(CONTINUE)
-        late = self._allowance.spend(route.cost, self.used_at)
-        answer = self._allowance.refuse(route.site, late) if late else ask(route.respond, body)
+        allowance = self._allowance
+        allowance.left -= route.cost  # as `spend` does, without a call
+        late = allowance.fill_up(now) if allowance.left < 0 else 0.0
+        answer = allowance.refuse(route.site, late) if late else ask(route.respond, body)
         if isinstance(answer, Answer):
             self._write(route.head, answer)
         elif isinstance(answer, asyncio.Future):
             self._start(answer, partial(self._write_task_answer, route.head))
         elif answer is not None:
-            wait = partial(asyncio.sleep, self._allowance.slow.spend(1, self.used_at))
+            wait = partial(asyncio.sleep, allowance.slow.spend(1, now))
             self._stream(route.head, body, make_streaming_app(answer), wait)
             self._is_own_stream = True
         elif route.site.streams is not None:
-            enter = partial(self._server.limit.slow_lane.enter, self._allowance.slow)
+            enter = partial(self._server.limit.slow_lane.enter, allowance.slow)
             self._stream(route.head, body, route.site.streams.app, enter)
         else:
             self._write(route.head, _NOT_SUPPORTED)

@@ -33,14 +33,15 @@ class Peers:
         self.on_reply: OnReply | None = None
         """Called with the address and the result of everything that is sent."""
         self.patience, self._clock = patience, clock
-        self._lines: dict[str, Line] = {}
+        self.lines: dict[str, Line] = {}
+        """The line to each address that was ever used."""
         self._detected: set[str] = set()
 
     def line(self, url: str) -> Line:
         """Return the one line to *url*."""
-        line = self._lines.get(url)
+        line = self.lines.get(url)
         if line is None:
-            line = self._lines[url] = Line(self._connect(Peer(url)), self.patience)
+            line = self.lines[url] = Line(self._connect(Peer(url)), self.patience)
             line.on_reply = partial(self.on_reply, url) if self.on_reply else None
         return line
 

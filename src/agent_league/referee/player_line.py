@@ -6,7 +6,7 @@ from datetime import timedelta
 from functools import partial
 from itertools import count
 from random import Random
-from typing import Any, Generic, TypeVar, cast
+from typing import Any, Generic, TypeVar
 
 from msgspec import Struct
 
@@ -137,7 +137,7 @@ class PlayerLine:
         peer, request = self.peer, asked.request
         try:
             found = peer.read_plain_reply(request, call, self.player_id)
-            verdict = question.judge(cast("Reply", found[0])) if found else None
+            verdict: Any = question.judge(found[0]) if found else None
         except Exception:  # noqa: BLE001 - somebody's game may raise anything; the task meets it too
             found = None
         if decided.done():  # nobody waits for it any more
@@ -148,7 +148,7 @@ class PlayerLine:
             peer.record_result(found[1], self._witness, call.record)
             peer.close_question(request)
             self._note_lag(asked)
-            decided.set_result(cast("T", verdict))
+            decided.set_result(verdict)
 
     async def _ask_on(
         self, question: Question[Reply, T], asked: Asked, call: StartedCall

@@ -37,12 +37,9 @@ class SeatedPlayer:
         self._seat = seat
         self._me: Contestant = order.players[seat]
         self._opponent: Contestant = order.players[1 - seat]
+        self.player_id = self._me.player_id
         self.line = PlayerLine(referee, order, seat, transcript)
         self._invitation = Question(self._make_invitation, _judge_ack)
-
-    @property
-    def player_id(self) -> str:
-        return self._me.player_id
 
     def invite(self) -> "asyncio.Future[Termination | None]":
         """Offer the seat now; the future is None if the player takes it, else why it forfeits."""

@@ -68,27 +68,18 @@ class Entry:
 REMEMBERED_TOKENS = 8
 
 
-class Roster:
-    """A fold over the events about agents."""
+class Roster(dict[str, Entry]):
+    """A fold over the events about agents: the entry of each, by its id."""
 
     def __init__(self) -> None:
-        self._entries: dict[str, Entry] = {}
+        super().__init__()
         self._by_role: dict[Role, list[str]] = defaultdict(list)
         self._by_endpoint: dict[str, str] = {}
         self._by_hash: dict[str, str] = {}
         self._playing = False
 
-    def __getitem__(self, agent_id: str) -> Entry:
-        return self._entries[agent_id]
-
-    def __contains__(self, agent_id: str) -> bool:
-        return agent_id in self._entries
-
-    def get(self, agent_id: str) -> Entry | None:
-        return self._entries.get(agent_id)
-
     def of(self, *roles: Role) -> list[Entry]:
-        return [self._entries[agent_id] for role in roles for agent_id in self._by_role[role]]
+        return [self[agent_id] for role in roles for agent_id in self._by_role[role]]
 
     def present(self, *roles: Role) -> list[Entry]:
         """Return the agents of these roles that take part now."""
@@ -96,14 +87,14 @@ class Roster:
 
     def at(self, endpoint: str) -> Entry | None:
         """Return the agent that registered *endpoint*, however it spelled it."""
-        return self._entries.get(self._by_endpoint.get(normalise_endpoint(endpoint), ""))
+        return self.get(self._by_endpoint.get(normalise_endpoint(endpoint), ""))
 
     def holder(self, token: str | None, now: datetime) -> tuple[Entry, Token] | None:
         """Return the agent that *token* belongs to, unless it is unknown or has expired."""
         if token is None:
             return None
         digest = tokens.hash_token(token)
-        entry = self._entries.get(self._by_hash.get(digest, ""))
+        entry = self.get(self._by_hash.get(digest, ""))
         if entry is None:
             return None
         for known in entry.tokens:
@@ -147,7 +138,7 @@ class Roster:
 
     def entries(self) -> list[Entry]:
         """Return every agent, in the order of registration."""
-        return list(self._entries.values())
+        return list(self.values())
 
     def restore(self, entries: Iterable[Entry], *, playing: bool) -> None:
         """Fill an empty roster with *entries* from a snapshot."""
@@ -162,17 +153,17 @@ class Roster:
             case events.AgentRegistered():
                 self._register(event)
             case events.TokenIssued():
-                entry = self._entries[event.agent_id]
+                entry = self[event.agent_id]
                 token = Token(event.token_hash, event.expires, event.proven)
                 self._put(replace(entry, tokens=_latest_tokens((*entry.tokens, token))))
             case events.AgentSuspended():
                 self._set_state(event.agent_id, Lifecycle.SUSPENDED)
             case events.TokenExtended():
-                entry = self._entries[event.agent_id]
+                entry = self[event.agent_id]
                 self._put(replace(entry, tokens=tuple(_extend(event, one) for one in entry.tokens)))
             case events.TokenReplaced():
                 token = Token(event.token_hash, event.expires, proven=True)
-                self._put(replace(self._entries[event.agent_id], tokens=(token,)))
+                self._put(replace(self[event.agent_id], tokens=(token,)))
             case events.AgentRecovered() | events.AgentReinstated():
                 self._set_state(event.agent_id, self._active_state)
             case events.AgentDisqualified():
@@ -184,7 +175,7 @@ class Roster:
                 self._set_states({*Lifecycle} - {Lifecycle.DISQUALIFIED}, Lifecycle.SHUTDOWN)
 
     def _register(self, event: events.AgentRegistered) -> None:
-        known = self._entries.get(event.agent_id)
+        known = self.get(event.agent_id)
         if known is not None:
             self._by_endpoint.pop(normalise_endpoint(known.endpoint), None)
         is_out = known is not None and known.state is Lifecycle.DISQUALIFIED
@@ -215,7 +206,7 @@ class Roster:
         return Lifecycle.ACTIVE if self._playing else Lifecycle.REGISTERED
 
     def _set_state(self, agent_id: str, state: Lifecycle) -> None:
-        self._entries[agent_id] = replace(self._entries[agent_id], state=state)
+        self[agent_id] = replace(self[agent_id], state=state)
 
     def _set_states(self, from_states: set[Lifecycle], state: Lifecycle) -> None:
         for entry in self.entries():
@@ -223,9 +214,9 @@ class Roster:
                 self._set_state(entry.agent_id, state)
 
     def _put(self, entry: Entry) -> None:
-        if entry.agent_id not in self._entries:
+        if entry.agent_id not in self:
             self._by_role[entry.role].append(entry.agent_id)
-        self._entries[entry.agent_id] = entry
+        self[entry.agent_id] = entry
         self._by_endpoint[normalise_endpoint(entry.endpoint)] = entry.agent_id
         self._by_hash[entry.tokens[-1].hash] = entry.agent_id
 
