@@ -4,6 +4,7 @@ import asyncio
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from enum import IntEnum
+from operator import attrgetter
 from typing import TypeAlias
 
 from msgspec import Struct
@@ -28,6 +29,8 @@ class QueuedMessage(Struct, frozen=True):
     left: "asyncio.Future[None]"
     """Set when it was sent, or cannot be."""
 
+
+_get_urgency = attrgetter("urgency")
 
 Send: TypeAlias = Callable[[Sequence[QueuedMessage]], None]
 """Sends messages together, and sets the future of each; that of the last one at last."""
@@ -74,8 +77,7 @@ class Outbox:
     def _send_next(self) -> None:
         self._is_scheduled = False
         if self._queue:
-            together = len(self._queue) if self._sends_batches else 1
-            messages = [self._take_most_urgent() for _ in range(together)]
+            messages = self._take_all() if self._sends_batches else [self._take_most_urgent()]
             self._current = messages[-1].left
             self._current.add_done_callback(self._on_left)
             self._send(messages)
@@ -83,6 +85,12 @@ class Outbox:
     def _on_left(self, left: "asyncio.Future[None]") -> None:
         self._current = None
         self._send_next()
+
+    def _take_all(self) -> list[QueuedMessage]:
+        """Return all that wait, the most urgent first."""
+        messages = sorted(self._queue.values(), key=_get_urgency)
+        self._queue.clear()
+        return messages
 
     def _take_most_urgent(self) -> QueuedMessage:
         if len(self._queue) == 1:

@@ -76,6 +76,10 @@ class PlayerLine:
         }
         self.ledger = Ledger(me.player_id, strict=order.strictness == "strict")
         """How this player deviated from the protocol."""
+        self._asked: Asked | None = None
+        """The question whose first answer is awaited."""
+        self._is_open = False
+        """Whether its answer may also be posted; until somebody tries, that need not be noted."""
         self.lag_ms = 0
         """By how many milliseconds its deadlines were extended, because the referee was late."""
 
@@ -120,7 +124,7 @@ class PlayerLine:
         call = self.peer.start(encode_message(asked.request), asked.window, self._witness)
         if call is None:
             return self._referee.spawn(self.ask(question))
-        self.peer.open_question(asked.request)
+        self._asked = asked
         decided: asyncio.Future[T | Termination] = asyncio.get_running_loop().create_future()
         call.answer.add_done_callback(partial(self._decide, question, asked, call, decided))
         return decided
@@ -134,21 +138,30 @@ class PlayerLine:
         answer: "asyncio.Future[Answer]",
     ) -> None:
         """Take an answer that is right in all respects; go on in a task with all others."""
-        peer, request = self.peer, asked.request
+        peer, is_open = self.peer, self._is_open
+        self._asked, self._is_open = None, False
         try:
-            found = peer.read_plain_reply(request, call, self.player_id)
+            found = peer.read_plain_reply(asked.request, call, self.player_id)
             verdict: Any = question.judge(found[0]) if found else None
         except Exception:  # noqa: BLE001 - somebody's game may raise anything; the task meets it too
             found = None
-        if decided.done():  # nobody waits for it any more
-            peer.close_question(request)
-        elif found is None:
+        if found is None and not decided.done():
+            if not is_open:
+                peer.open_question(asked.request)
             copy_outcome(self._referee.spawn(self._ask_on(question, asked, call)), decided)
-        else:
+            return
+        if is_open:
+            peer.close_question(asked.request)
+        if found is not None and not decided.done():  # else nobody waits for it any more
             peer.record_result(found[1], self._witness, call.record)
-            peer.close_question(request)
             self._note_lag(asked)
             decided.set_result(verdict)
+
+    def expect_posted_reply(self) -> None:
+        """Take the reply to the question that is under way also if the player posts it."""
+        if self._asked is not None and not self._is_open:
+            self._is_open = True
+            self.peer.open_question(self._asked.request)
 
     async def _ask_on(
         self, question: Question[Reply, T], asked: Asked, call: StartedCall

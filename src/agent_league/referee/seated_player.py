@@ -75,6 +75,7 @@ class SeatedPlayer:
         token, order, ticket = reply.auth_token or "", self._order, self._me.ticket
         if self.line.ledger.strict:
             return False
+        self.line.expect_posted_reply()
         if not token:
             may_be_own = any_sender or self._may_be_own(reply)
             return may_be_own and self.line.peer.hold_posted_reply(reply)

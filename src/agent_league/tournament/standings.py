@@ -103,9 +103,9 @@ class Table:
 
     def add(self, result: MatchResult, times: int = 1) -> None:
         """Count *result*; raise KeyError, and count nothing, if a player has no row."""
-        rows = [self._rows[player] for player in result.players]
-        score = self._scoring.score(result)
-        for row, rival in zip(rows, reversed(result.players), strict=True):
+        first, second = result.players
+        rows, score = (self._rows[first], self._rows[second]), self._scoring.score(result)
+        for row, rival in zip(rows, (second, first), strict=True):
             points = score[row.player]
             self._rows[row.player] = row.after(result, points, times)
             self._points_taken[row.player][rival] += times * points
