@@ -35,11 +35,13 @@ class OwnClock:
         now, due = self.loop_time(), self.tick_due
         return (now if now < due else due) - self.lost  # noqa: FURB136 - `min` takes three times as long
 
-    def begin_wait(self) -> None:
-        """Measure from now on how late the loop is, until `waits` is reduced again."""
+    def begin_wait(self) -> float:
+        """Measure from now on how late the loop is, until `waits` is reduced; return the time."""
         self.waits += 1
         if self.tick_due == inf:
             self._schedule()
+        now, due = self.loop_time(), self.tick_due
+        return (now if now < due else due) - self.lost  # noqa: FURB136 - as in `time`
 
     @contextmanager
     def measured(self) -> Iterator[None]:

@@ -147,9 +147,8 @@ class HttpClient:
         idle = target.idle
         while idle:
             connection = idle.pop()
-            idle_time = connection.now() - connection.idle_since
-            if connection.is_free and idle_time < self._keep_idle:
-                return connection.ask(request, connection.own_time() + request.within)
+            if connection.is_free:
+                return connection.ask(request)
             connection.abort()
         return self._call_on_new_connection(target, request, own_time() + request.within)
 
@@ -196,17 +195,20 @@ class HttpClient:
         return target
 
     def _sweep(self) -> None:
-        """Close the connections that were not used for a while."""
-        loop = asyncio.get_running_loop()
-        oldest = loop.time() - self._keep_idle
+        """Close the connections that were not used since the last sweep."""
         for connection in tuple(self._connections):
-            if connection.is_free and 0 < connection.idle_since <= oldest:
+            if connection.is_free and connection.is_unused:
                 connection.abort()
+            connection.is_unused = connection.has_answered
         for idle in self._idle.values():
             while idle and not idle[0].is_free:
                 idle.popleft()
         is_needed = self._connections and not self._closed
-        self._sweeper = loop.call_later(self._keep_idle, self._sweep) if is_needed else None
+        self._sweeper = self._plan_sweep() if is_needed else None
+
+    def _plan_sweep(self) -> asyncio.TimerHandle:
+        # A connection is closed at the second sweep that finds it unused.
+        return asyncio.get_running_loop().call_later(self._keep_idle / 2, self._sweep)
 
     async def _connect(self, target: Target, within: float, deadline: float) -> Connection:
         try:
@@ -249,7 +251,7 @@ class HttpClient:
         if self._closed:
             connection.abort()
         elif self._sweeper is None:
-            self._sweeper = loop.call_later(self._keep_idle, self._sweep)
+            self._sweeper = self._plan_sweep()
         return connection
 
 

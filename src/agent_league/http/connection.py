@@ -90,18 +90,16 @@ class Connection(asyncio.Protocol):
     ) -> None:
         """*idle* takes the connection when it is free for another request."""
         loop = asyncio.get_running_loop()
-        self.idle_since = 0.0
-        """When the last answer came; 0 before the first."""
+        self.has_answered = self.is_unused = False
+        """Whether an answer came so far, and whether none was asked for since the last sweep."""
         self.is_free = False
         """Whether the peer waits for a request: the last answer, if any, came whole."""
         self.lost = loop.create_future()
-        self.now = loop.time
         self._make_waiter = loop.create_future
         self._name, self._max_answer, self._open_connections = name, max_answer, open_connections
         self._idle, self._repeat = idle, repeat
         self._parser, self._known_heads = httptools.HttpResponseParser(self), known_heads
         self._clock = own_clock()
-        self.own_time = self._clock.time
         self._deadline = Deadline(self._on_deadline)
         self._transport: asyncio.Transport | None = None
         self._waiter: asyncio.Future[Answer] | None = None
@@ -109,15 +107,15 @@ class Connection(asyncio.Protocol):
         self._bytes_received = self._status = 0
         """Of an answer that goes through the parser, until it is delivered."""
 
-    def ask(self, request: RawRequest, deadline: float) -> asyncio.Future[Answer]:
+    def ask(self, request: RawRequest, deadline: float | None = None) -> asyncio.Future[Answer]:
         """Send *request*; the future holds the answer, or the `NoAnswerError` instead of it.
 
-        The answer must come before *deadline*, a time on our own clock.
+        The time that it has begins now, unless there is a *deadline* on our own clock.
         """
         self._request = request
         self._waiter = waiter = self._make_waiter()
-        self._clock.begin_wait()
-        self._deadline.set(deadline)
+        now = self._clock.begin_wait()
+        self._deadline.set(now + request.within if deadline is None else deadline)
         transport = self._transport
         if transport is not None and self.is_free:
             self.is_free = False
@@ -142,7 +140,7 @@ class Connection(asyncio.Protocol):
 
     def _fail_closed(self) -> None:
         """Fail because the peer closed the connection, or repeat the request if that was no answer."""
-        is_stale = self.idle_since > 0 and not self._bytes_received
+        is_stale = self.has_answered and not self._bytes_received
         waiter = self._close()
         if waiter is None or waiter.done():
             return
@@ -241,7 +239,7 @@ class Connection(asyncio.Protocol):
         """Keep the connection, whose answer has come whole, for another request."""
         self._waiter = None
         self._clock.waits -= 1
-        self.idle_since, self.is_free = self.now(), True
+        self.has_answered, self.is_free, self.is_unused = True, True, False
         self._idle.append(self)
 
     # Called by the parser.
