@@ -99,7 +99,7 @@ class Deadline:
 
     def __init__(self, expire: Callable[[], object]) -> None:
         self._loop = asyncio.get_running_loop()
-        self._clock = own_clock()
+        self.clock = own_clock()
         self._expire = expire
         self.due = 0.0
         """The time that was set last."""
@@ -114,7 +114,7 @@ class Deadline:
         self.due = due
         self._is_extended = False
         if due < self._timer_due:
-            self._start_timer(due - self._clock.time())
+            self._start_timer(due - self.clock.time())
 
     def cancel(self) -> None:
         if self._timer is not None:
@@ -124,13 +124,13 @@ class Deadline:
     def _start_timer(self, seconds: float) -> None:
         self.cancel()
         self._timer_at = self._loop.time() + seconds
-        self._timer_due = self._clock.time() + seconds
+        self._timer_due = self.clock.time() + seconds
         self._timer = self._loop.call_at(self._timer_at, self._check)
 
     def _check(self) -> None:
         late = self._loop.time() - self._timer_at
         self._timer, self._timer_due = None, inf
-        left = self.due - self._clock.time()
+        left = self.due - self.clock.time()
         if left > 0:
             self._start_timer(left)
         elif late > TOLERANCE and not self._is_extended:
@@ -153,20 +153,19 @@ class Timeouts(Generic[Key]):
 
     def begin(self, key: Key, seconds: float) -> None:
         """Give *key* so many seconds from now on."""
-        clock = own_clock()
-        self._dues[key] = due = clock.time() + seconds
-        is_only = len(self._dues) == 1
-        if is_only:
-            clock.begin_wait()
-        if self._deadline is None:
-            self._deadline = Deadline(self._check)
-        if is_only or due < self._deadline.due:
-            self._deadline.set(due)
+        deadline = self._deadline
+        if deadline is None:
+            deadline = self._deadline = Deadline(self._check)
+        is_first = not self._dues
+        now = deadline.clock.begin_wait() if is_first else deadline.clock.time()
+        self._dues[key] = due = now + seconds
+        if is_first or due < deadline.due:
+            deadline.set(due)
 
     def end(self, key: Key) -> None:
         """Forget *key*; it may be forgotten already."""
-        if self._dues.pop(key, None) is not None and not self._dues:
-            own_clock().waits -= 1
+        if self._dues.pop(key, None) is not None and not self._dues and self._deadline:
+            self._deadline.clock.waits -= 1
 
     def close(self) -> None:
         """Expect nothing any more: the timer would keep its owner in memory."""

@@ -7,6 +7,7 @@ from agent_league.http.memory import Network
 from agent_league.league import LeagueManager
 from agent_league.protocol import Acknowledgement, ErrorCode, ProtocolError, Role, tokens
 from agent_league.protocol.play import ResultReport
+from agent_league.protocol.queries import RefereeClaim
 from agent_league.protocol.results import ReportedResult
 from agent_league.season.season import Season
 from agent_league.season.settings import LeagueSettings
@@ -26,8 +27,9 @@ TOKENS = {name: f"tok_{name}_{name:x>43}" for name in ("P01", "P02", "P03", "REF
 TICKET = "tkt_" + "t" * 32
 
 
-def registered(agent_id: str) -> AgentRegistered:
+def registered(agent_id: str, **more: Any) -> AgentRegistered:
     return AgentRegistered(
+        **more,
         at=AT,
         role=Role.REFEREE if agent_id.startswith("REF") else Role.PLAYER,
         agent_id=agent_id,
@@ -40,11 +42,11 @@ def registered(agent_id: str) -> AgentRegistered:
     )
 
 
-async def halfway() -> LeagueManager:
+async def halfway(**more: Any) -> LeagueManager:
     """Return a league in its first round, in which REF01 has P02 against P03 (R1M1)."""
     manager = LeagueManager(LeagueSettings(seed="s"), Network(), MemoryLog(), clock=clock)
     for agent_id in TOKENS:
-        await manager.events.append(registered(agent_id))
+        await manager.events.append(registered(agent_id, **more))
     await manager.events.append(SeasonStarted(at=AT, players=["P01", "P02", "P03"]))
     matches = manager.season.pairings(1)
     await manager.events.append(RoundOpened(at=AT, round_id=1, matches=matches))
@@ -274,3 +276,23 @@ def test_a_choice_of_somebody_who_does_not_play_is_not_kept_and_noted() -> None:
 
     _, noted = run(main())
     assert noted == {"report-form": 1}
+
+
+@pytest.mark.parametrize("compact", [False, True])
+def test_the_league_knows_the_ticket_of_a_player_that_lost_its_token(*, compact: bool) -> None:
+    async def main() -> None:
+        manager = await halfway(compact=compact)
+        match = manager.season.matches["R1M1"]
+        order = manager.season_runner.dispatcher.order_writer.write(match, TICKET, "key")
+        first, second = order.players
+
+        async def is_true(player: str, ticket: str) -> bool:
+            shown = {"sender": "referee:REF01", "conversation_id": order.conversation_id}
+            claim = RefereeClaim(match_id="R1M1", **shown, token=ticket)
+            return await manager.confirm_referee(player, claim)
+
+        assert await is_true(first.player_id, first.ticket)
+        assert not await is_true(first.player_id, second.ticket)
+        assert not await is_true("P01", first.ticket)
+
+    run(main())

@@ -225,10 +225,10 @@ class Dispatcher:
 
     async def _assign(self, match: ScheduledMatch, referee_id: str) -> None:
         """Give *match* to a referee and wait for its result; if it is lost, it is pending again."""
-        outcome = asyncio.get_running_loop().create_future()
+        make_future = asyncio.get_running_loop().create_future
         is_pooled = self.pool.owns(referee_id)
         ticket = self.pool.make_ticket(match.match_id) if is_pooled else tokens.new_ticket()
-        assignment = Assignment(match, referee_id, ticket, outcome, asyncio.Event())
+        assignment = Assignment(match, referee_id, ticket, make_future(), make_future())
         self._assignments[match.match_id] = assignment
         self._idle.clear()
         event = events.MatchAssigned(
@@ -305,7 +305,8 @@ class Dispatcher:
             await asyncio.wait({offering, assignment.outcome}, return_when=FIRST_COMPLETED)
             return offering.result() if offering.done() else assignment.outcome.result()
         finally:
-            assignment.answered.set()
+            if not assignment.answered.done():
+                assignment.answered.set_result(None)
 
     async def _send_or_enqueue(self, assignment: Assignment) -> bool:
         """Send the order, or put it into the queue of a referee that asks; False if it is refused."""

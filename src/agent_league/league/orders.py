@@ -28,8 +28,8 @@ class Assignment(Struct, frozen=True):
     ticket: str
     outcome: "asyncio.Future[bool]"
     """True when the match has ended, False when it is lost."""
-    answered: asyncio.Event
-    """Set when the referee has answered the order, or the order has failed."""
+    answered: "asyncio.Future[None]"
+    """Done when the referee has answered the order, or the order has failed."""
 
     def settle(self, *, ended: bool) -> None:
         if not self.outcome.done():

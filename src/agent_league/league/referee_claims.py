@@ -40,7 +40,8 @@ class RefereeClaims:
 
     def _is_ticket(self, player_id: str, claim: RefereeClaim) -> bool:
         """Whether the league made the ticket that was shown; a player may have lost its token."""
-        keys = [one.hash for one in self._season.roster[player_id].tokens if one.proven]
+        hashes = [one.hash for one in self._season.roster[player_id].tokens if one.proven]
+        keys = map(self._context.keyring.make_key, hashes)
         parts = claim.match_id, claim.conversation_id, player_id
         return tokens.is_signed(claim.token, keys, *parts)
 
@@ -49,4 +50,4 @@ class RefereeClaims:
         if assignment := self._dispatcher.find_assignment(match_id):
             with suppress(TimeoutError):
                 async with asyncio.timeout(self._season.settings.patience.join):
-                    await assignment.answered.wait()
+                    await asyncio.shield(assignment.answered)

@@ -243,8 +243,8 @@ class SeasonRunner:
         One that takes no message, or has gone, is waited for only a while.
         """
         roster = self._season.roster
-        players = [roster[match.first], roster[match.second]]
-        has_guests = any(player.guest for player in players)
+        players = first, second = roster[match.first], roster[match.second]
+        has_guests = first.guest or second.guest
         awaited = [
             sent[player.agent_id]
             for player in players

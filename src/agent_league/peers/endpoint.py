@@ -20,6 +20,7 @@ from agent_league.protocol import (
     name,
 )
 from agent_league.protocol.jsonrpc import (
+    RESULT_FRAME,
     Call,
     FrameError,
     encode_batch,
@@ -136,8 +137,8 @@ class Endpoint:
             result = handler(call.params)
         except ProtocolError as error:
             return self._make_refusal(call, error)
-        if isinstance(result, Struct) and call.id is not UNSET:
-            return Answer(200, encode_result(call.id, _encode(result)))
+        if isinstance(result, Struct) and type(call.id) is int:  # as nearly always
+            return Answer(200, RESULT_FRAME % (_encode(result), call.id))
         return self._make_answer(call, result)
 
     def answer_batch(self, body: bytes) -> Answer | Awaitable[Answer] | None:

@@ -1,7 +1,6 @@
 """Messages that wait to be sent to one peer: bounded, urgent ones first, outdated ones replaced."""
 
 import asyncio
-from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from enum import IntEnum
 from operator import attrgetter
@@ -47,7 +46,7 @@ class Outbox:
         self._send = send
         self._limit = limit
         self._sends_batches = sends_batches
-        self._queue: OrderedDict[str, QueuedMessage] = OrderedDict()
+        self._queue: dict[str | int, QueuedMessage] = {}
         self._numbers = 0
         self._is_scheduled = False
         self._current: asyncio.Future[None] | None = None
@@ -60,7 +59,7 @@ class Outbox:
         """Queue a message; the future is done when it was sent, or will not be sent any more."""
         loop = asyncio.get_running_loop()
         self._numbers += 1
-        key, left = replaces or f"#{self._numbers}", loop.create_future()
+        key, left = replaces or self._numbers, loop.create_future()
         if key in self._queue:
             self._queue[key].left.set_result(None)
         self._queue[key] = QueuedMessage(urgency, outgoing, left)
@@ -98,7 +97,7 @@ class Outbox:
         key = min(self._queue, key=lambda candidate: self._queue[candidate].urgency)
         return self._queue.pop(key)
 
-    def _drop(self, key: str) -> None:
+    def _drop(self, key: str | int) -> None:
         self._queue.pop(key).left.set_result(None)
 
     def __len__(self) -> int:

@@ -64,9 +64,13 @@ def encode_call(method: str, params: bytes, id: int) -> bytes:  # noqa: A002 - i
     return b'{"jsonrpc":"2.0","method":"%b","params":%b,"id":%d}' % (method.encode(), params, id)
 
 
+RESULT_FRAME = b'{"jsonrpc":"2.0","result":%b,"id":%d}'
+"""The answer to a call whose id is a number."""
+
+
 def encode_result(id: Id, result: bytes) -> bytes:  # noqa: A002 - its name in the frame
-    if type(id) is int:  # as nearly always
-        return b'{"jsonrpc":"2.0","result":%b,"id":%d}' % (result, id)
+    if type(id) is int:
+        return RESULT_FRAME % (result, id)
     return b'{"jsonrpc":"2.0","result":%b,"id":%b}' % (result, _encoder.encode(id))
 
 

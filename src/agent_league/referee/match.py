@@ -41,8 +41,7 @@ class Match:
         self.seated_players: Sequence[SeatedPlayer] = [
             SeatedPlayer(referee, order, seat, self.transcript) for seat in range(game.seats)
         ]
-        self.reordered = asyncio.Event()
-        """Set when the league orders a match again that it lost track of."""
+        self._reordered: asyncio.Event | None = None
         self.phase = Phase.WAITING_FOR_PLAYERS
         self.task: asyncio.Task[Any] | None = None
         """Plays the match, or its first step if the others are taken by hand."""
@@ -62,6 +61,17 @@ class Match:
     def is_ordered_by(self, order: StartMatch) -> bool:
         """Whether *order* means this match: the same game, players and endpoints."""
         return _describe_participants(order) == _describe_participants(self.order)
+
+    @property
+    def reordered(self) -> asyncio.Event:
+        """Set when the league orders a match again that it lost track of."""
+        if self._reordered is None:  # hardly ever needed, and slow to make
+            self._reordered = asyncio.Event()
+        return self._reordered
+
+    def forget_reorder(self) -> None:
+        if self._reordered is not None:
+            self._reordered.clear()
 
     async def play(self) -> None:
         """Play to the end, or to the first forfeit."""

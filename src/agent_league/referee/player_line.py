@@ -11,7 +11,7 @@ from typing import Any, Generic, TypeVar
 from msgspec import Struct
 
 from agent_league.agent import Agent
-from agent_league.clock import format_deadline
+from agent_league.clock import format_deadline, format_time
 from agent_league.dialects.dialect import Outgoing, Peer, StartedCall, encode_message
 from agent_league.futures import copy_outcome
 from agent_league.http.exchange import Answer
@@ -85,7 +85,7 @@ class PlayerLine:
 
     def envelope(self) -> dict[str, Any]:
         """Return the envelope of every message to this player about this match."""
-        return {**self._envelope, "timestamp": self._referee.now()}
+        return {**self._envelope, "timestamp": format_time(self._referee.clock())}
 
     async def tell(self, notice: Notice, within: float | None = None) -> bool:
         """Send *notice* once; False if it did not arrive."""
