@@ -3,6 +3,7 @@
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from functools import lru_cache
 from typing import Any
 
 from agent_league.clock import Clock, format_exact_time
@@ -56,7 +57,7 @@ class Context:
             self._extend(*holder, now)
 
     def _extend(self, entry: Entry, token: Token, now: datetime) -> None:
-        lifetime = timedelta(hours=self.season.settings.token_hours)
+        lifetime = _make_lifetime(self.season.settings.token_hours)
         if parse_time(token.expires) - now > lifetime / 2:
             return
         event = TokenExtended(
@@ -81,3 +82,8 @@ class Context:
         if entry.dialect is None or entry.dialect == line.session.dialect:
             return line
         return self.peers.line_to(Peer(entry.endpoint, entry.agent_id, entry.dialect))
+
+
+@lru_cache(maxsize=16)  # every report asks
+def _make_lifetime(hours: float) -> timedelta:
+    return timedelta(hours=hours)

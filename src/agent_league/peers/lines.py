@@ -47,8 +47,8 @@ class Peers:
 
     def line_to(self, peer: Peer) -> Line:
         """Return the line to *peer*, in the dialect of the peer if that is known."""
-        line = self.line(peer.url)
-        if peer.dialect not in {None, line.session.dialect}:
+        line = self.lines.get(peer.url) or self.line(peer.url)
+        if peer.dialect is not None and peer.dialect != line.session.dialect:
             line.session = self._connect(peer)
         return line
 

@@ -21,7 +21,7 @@ class Event(Struct, frozen=True, kw_only=True, tag_field="event"):
     @property
     def once(self) -> str | None:
         """The key under which this can happen only once, if it has one."""
-        return self.once_key.format(self) or None
+        return self.once_key.format(self) if self.once_key else None
 
 
 class SeasonOpened(Event, frozen=True, kw_only=True, tag="season_opened"):

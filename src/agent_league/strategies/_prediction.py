@@ -27,10 +27,14 @@ def differ(evidence: Sequence[Json], situation: Situation) -> Json:
     moves = evidence or situation.everyone
     if not moves:
         return situation.rng.choice(situation.legal)
-    expected = situation.rng.choice(_most_frequent(moves))
-    return situation.rng.choice(
-        [move for move in situation.legal if move != expected] or situation.legal
-    )
+    expected = _choose(_most_frequent(moves), situation)
+    others = [move for move in situation.legal if move != expected]
+    return _choose(others or situation.legal, situation)
+
+
+def _choose(moves: Sequence[Json], situation: Situation) -> Json:
+    """Return one of *moves*; where there is but one, no number is drawn."""
+    return moves[0] if len(moves) == 1 else situation.rng.choice(moves)
 
 
 def _most_frequent(moves: Sequence[Json]) -> list[Json]:
