@@ -99,6 +99,7 @@ class Connection(asyncio.Protocol):
         self._name, self._max_answer, self._open_connections = name, max_answer, open_connections
         self._idle, self._repeat = idle, repeat
         self._parser, self._known_heads = httptools.HttpResponseParser(self), known_heads
+        self._find_known = known_heads.find
         self._clock = own_clock()
         self._deadline = Deadline(self._on_deadline)
         self._transport: asyncio.Transport | None = None
@@ -189,7 +190,7 @@ class Connection(asyncio.Protocol):
             return
         known = None
         if not self._bytes_received and self._request.headers is None:
-            known = self._known_heads.find(data)
+            known = self._find_known(data)
         if known is None or len(known[1]) > self._max_answer:
             self._parse(data, waiter)
             return

@@ -114,5 +114,6 @@ class OrderWriter:
 
 def _default_options(contestants: Sequence[Contestant], game_type: str) -> Mapping[str, Json]:
     """Return the options of a match whose players both speak one version of the protocol."""
-    dialects = {contestant.dialect for contestant in contestants}
-    return DEFAULT_OPTIONS.get((dialects.pop(), game_type), {}) if len(dialects) == 1 else {}
+    first = contestants[0].dialect
+    is_shared = all(contestant.dialect == first for contestant in contestants[1:])
+    return DEFAULT_OPTIONS.get((first, game_type), {}) if is_shared else {}

@@ -41,10 +41,12 @@ class ReplyPoster:
 
     def post(self, reply: Message) -> None:
         """Post *reply* in the background, if its referee may not read the answer to its call."""
-        match_id = reply.match_id or ""
+        match_id = reply.match_id
+        if match_id is None or match_id not in self._deviating:
+            return
         # A match that is played again has the same id, and another ticket.
         url, key = self._endpoints.get(match_id), (match_id, type(reply), reply.auth_token)
-        if url is None or match_id not in self._deviating or key in self._posted:
+        if url is None or key in self._posted:
             return
         remember(self._posted, key, None)
         self._member.spawn(self._send(url, reply))
