@@ -49,6 +49,7 @@ class Outbox:
         self._queue: dict[str | int, QueuedMessage] = {}
         self._numbers = 0
         self._is_scheduled = False
+        self._loop: asyncio.AbstractEventLoop | None = None
         self._current: asyncio.Future[None] | None = None
         """Done when the message that is on its way has arrived."""
         self.dropped = 0
@@ -57,7 +58,7 @@ class Outbox:
         self, outgoing: Outgoing, urgency: Urgency, replaces: str | None = None
     ) -> "asyncio.Future[None]":
         """Queue a message; the future is done when it was sent, or will not be sent any more."""
-        loop = asyncio.get_running_loop()
+        loop = self._loop = self._loop or asyncio.get_running_loop()
         self._numbers += 1
         key, left = replaces or self._numbers, loop.create_future()
         if key in self._queue:

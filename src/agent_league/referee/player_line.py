@@ -61,6 +61,7 @@ class PlayerLine:
         self, referee: Agent, order: StartMatch, seat: Seat, transcript: Transcript
     ) -> None:
         self._referee, self._order = referee, order
+        self._loop = asyncio.get_running_loop()  # asked for once: every look takes a system call
         me = order.players[seat]
         self.player_id = me.player_id
         self.peer = referee.peers.line_to(Peer(me.endpoint, me.player_id, me.dialect, me.tools))
@@ -97,7 +98,7 @@ class PlayerLine:
         call = self.peer.start(outgoing, within, self._witness)
         if call is None:
             return self._referee.spawn(self._deliver(outgoing, within))
-        told: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
+        told: asyncio.Future[bool] = self._loop.create_future()
         call.answer.add_done_callback(partial(self._finish_telling, call, told))
         return told
 
@@ -125,7 +126,7 @@ class PlayerLine:
         if call is None:
             return self._referee.spawn(self.ask(question))
         self._asked = asked
-        decided: asyncio.Future[T | Termination] = asyncio.get_running_loop().create_future()
+        decided: asyncio.Future[T | Termination] = self._loop.create_future()
         call.answer.add_done_callback(partial(self._decide, question, asked, call, decided))
         return decided
 
@@ -225,10 +226,10 @@ class PlayerLine:
 
     def _open_window(self, request: Request[Any]) -> Asked:
         window = getattr(self._order.patience, request.route.wait)
-        return Asked(request, window, asyncio.get_running_loop().time())
+        return Asked(request, window, self._loop.time())
 
     def _note_lag(self, asked: Asked) -> None:
-        late_by = asyncio.get_running_loop().time() - asked.at - asked.window
+        late_by = self._loop.time() - asked.at - asked.window
         if late_by > TOLERANCE:
             self.lag_ms += round(1000 * late_by)
 
