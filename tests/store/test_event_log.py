@@ -179,3 +179,19 @@ def test_a_listener_for_kept_events_is_not_called_for_replays_duplicates_or_lost
         assert kept == []
 
     run(scenario())
+
+
+def test_an_event_is_acted_on_though_nobody_waits_for_it_any_more() -> None:
+    async def scenario() -> None:
+        gate, acted_on = Gate(), list[Event]()
+        log = EventLog(gate)
+        log.when_kept(type(recovered(1)), acted_on.append)
+        appending = asyncio.ensure_future(log.append(recovered(1)))
+        await asyncio.sleep(0.01)
+        appending.cancel()
+        gate.opened.set()
+        await asyncio.sleep(0.01)
+        assert appending.cancelled()
+        assert acted_on == [recovered(1)]
+
+    run(scenario())

@@ -67,7 +67,8 @@ class Deferred(Generic[Given]):
         self.result, self.until = result, until
 
     def __await__(self) -> Generator[Any, None, Given]:
-        yield from self.until.__await__()
+        # Whoever waits may be cancelled; what it waits for goes on.
+        yield from asyncio.shield(self.until).__await__()
         return self.result
 
 

@@ -120,7 +120,7 @@ class Season:
         drawn = self._latest[1] if self._latest[0] == round_id else self.drawn.get(round_id)
         if drawn is None:
             drawn = self._schedule(round_id)
-            if self.format.foreseeable and not self.settings.other_games:
+            if self.players and self.format.foreseeable and not self.settings.other_games:
                 self._latest = round_id, drawn
         return [*drawn, *(one.match for one in self.added if one.round_id == round_id)]
 

@@ -142,7 +142,7 @@ class EventLog:
             return False
         kept = self.add(event, transcript)
         if kept is not None:
-            await kept
+            await asyncio.shield(kept)  # whoever waits may be cancelled: it is kept all the same
         return True
 
     def add(
@@ -221,7 +221,7 @@ class EventLog:
         """Return when everything appended so far is kept."""
         kept = self._hand_over(self._take_notes())
         if kept is not None:
-            await kept
+            await asyncio.shield(kept)
 
     def has_happened(self, event: Event) -> bool:
         """Whether *event* is one that happens once, and has."""
