@@ -6,6 +6,7 @@ from typing import Any, TypeAlias, TypeVar
 
 from agent_league.own_time import Timeouts
 
+S = TypeVar("S")
 T = TypeVar("T")
 
 
@@ -21,20 +22,23 @@ async def wait_together(futures: Sequence["asyncio.Future[T]"]) -> list[T]:
             future.cancel()
 
 
+def pass_on(
+    source: "asyncio.Future[S]", target: "asyncio.Future[T]", convert: Callable[[S], T]
+) -> None:
+    """End *target* as *source* has ended; *convert* makes its result from that of the source."""
+    if target.done():
+        return
+    if source.cancelled():
+        target.cancel()
+    elif error := source.exception():
+        target.set_exception(error)
+    else:
+        target.set_result(convert(source.result()))
+
+
 def copy_outcome(task: "asyncio.Task[T]", future: "asyncio.Future[T]") -> None:
     """Have *future* end as *task* does, and the task end if the future is cancelled."""
-
-    def copy(task: "asyncio.Future[T]") -> None:
-        if future.done():
-            return
-        if task.cancelled():
-            future.cancel()
-        elif error := task.exception():
-            future.set_exception(error)
-        else:
-            future.set_result(task.result())
-
-    task.add_done_callback(copy)
+    task.add_done_callback(lambda done: pass_on(done, future, lambda result: result))
     future.add_done_callback(lambda done: task.cancel() if done.cancelled() else None)
 
 

@@ -359,7 +359,7 @@ def test_a_league_that_is_taken_up_again_asks_again() -> None:
         await asyncio.sleep(1)
         entry = box.season.roster["P02"]
         first = box.manager.peers.line(entry.endpoint).session.dialect
-        del box.manager.peers.lines[entry.endpoint]
+        del box.manager.peers._lines[entry.endpoint]
         await box.manager.season_runner.liveness.greet(entry)
         again = box.manager.peers.line(entry.endpoint).session.dialect
         await box.close()

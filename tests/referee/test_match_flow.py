@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent_league.games.even_odd import EvenOdd
 from agent_league.protocol import Patience
 from agent_league.protocol.play import Retry
 from agent_league.protocol.results import Termination
@@ -567,23 +566,3 @@ def test_the_clock_of_the_arena_is_the_loops() -> None:
         return (clock() - EPOCH).total_seconds()
 
     assert run(main()) == 5
-
-
-def test_a_game_that_fails_ends_its_match_and_not_the_referee(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    def forget(game: EvenOdd, raw: Json) -> Json:
-        raise LookupError("this game has a bug")
-
-    async def scenario() -> None:
-        arena = Arena()
-        with monkeypatch.context() as patch:
-            patch.setattr(EvenOdd, "read_move", forget)
-            assert (await arena.start()).status == "ACCEPTED"
-            await asyncio.sleep(1)
-        assert arena.referee.about()["matches"] == 0
-        await arena.play(match_id="R1M2")
-        assert arena.report["match_id"] == "R1M2"
-
-    run(scenario())
-    assert "this game has a bug" in caplog.text

@@ -65,10 +65,9 @@ class Allowance:
     def spend(self, cost: int, now: float) -> float:
         """Take *cost* from what is left; return how many seconds the caller has to wait, mostly 0."""
         self.left -= cost
-        return 0.0 if self.left >= 0 else self.fill_up(now)
+        return 0.0 if self.left >= 0 else self._fill_up(now)
 
-    def fill_up(self, now: float) -> float:
-        """Do the rest of `spend`, when less than nothing is left."""
+    def _fill_up(self, now: float) -> float:
         self.left = min(self._burst, self.left + max(0.0, now - self._filled_at) * self._rate)
         self._filled_at = now
         if self.left >= 0:

@@ -9,14 +9,16 @@ import re
 import socket
 import ssl
 from collections import defaultdict, deque
-from collections.abc import Awaitable, Mapping
+from collections.abc import Awaitable
 from contextlib import suppress
 from functools import cache, partial
 from typing import TypeAlias
 from urllib.parse import SplitResult, urlsplit
 
-from msgspec import Struct
+from msgspec import Struct, field
+from msgspec.structs import replace
 
+from agent_league.futures import pass_on
 from agent_league.http.connection import Connection, RawRequest
 from agent_league.http.exchange import JSON_TYPE, Answer, HttpRequest, Response
 from agent_league.http.known_heads import KnownHeads
@@ -43,7 +45,7 @@ class Target(Struct, frozen=True):
     get: bytes
     custom_post: bytes
     """The beginning of a POST whose other headers the caller chooses."""
-    idle: deque[Connection]
+    idle: deque[Connection] = field(default_factory=deque)
     """The connections to its origin that are free for a request."""
 
 
@@ -175,14 +177,9 @@ class HttpClient:
 
     def _end_repeat(self, waiter: "asyncio.Future[Answer]", task: "asyncio.Future[Answer]") -> None:
         self._repeats.discard(task)
-        if waiter.done():
-            return
-        if task.cancelled():
+        if task.cancelled() and not waiter.done():
             waiter.set_exception(UnreachableError("the client was closed"))
-        elif error := task.exception():
-            waiter.set_exception(error)
-        else:
-            waiter.set_result(task.result())
+        pass_on(task, waiter, lambda answer: answer)
 
     def _find_target(self, url: str) -> Target:
         """Return the target of *url*, or raise `UnreachableError` if nothing can be sent there."""
@@ -191,7 +188,9 @@ class HttpClient:
             if len(self._targets) >= MAX_TARGETS:
                 self._targets.clear()
                 self._idle.clear()
-            target = self._targets[url] = parse_url(url, self._idle)
+            parsed = parse_url(url)
+            idle = self._idle[parsed.origin]
+            target = self._targets[url] = replace(parsed, idle=idle)
         return target
 
     def _sweep(self) -> None:
@@ -263,15 +262,15 @@ def _describe_error(error: OSError | UnicodeError) -> str:
     return f"cannot be reached: {error}"
 
 
-def parse_url(url: str, idle: Mapping[Origin, deque[Connection]]) -> Target:
+def parse_url(url: str) -> Target:
     """Return the target of *url*, or raise `UnreachableError` if nothing can be sent there."""
     try:
-        return _parse(url, idle)
+        return _parse(url)
     except ValueError:
         raise UnreachableError(f"{url[:200]!r} is not an address") from None
 
 
-def _parse(url: str, idle: Mapping[Origin, deque[Connection]]) -> Target:
+def _parse(url: str) -> Target:
     # Checked before urlsplit, which silently drops tabs and newlines.
     parts = urlsplit(url) if _PRINTABLE.fullmatch(url) else SplitResult("", "", "", "", "")
     host, default = parts.hostname, _PORTS.get(parts.scheme)
@@ -283,14 +282,12 @@ def _parse(url: str, idle: Mapping[Origin, deque[Connection]]) -> Target:
     head = f"{path} HTTP/1.1\r\nhost: {parts.netloc}\r\nuser-agent: agent-league\r\n"
     accept = f"accept: {JSON_TYPE}\r\n"
     post = f"POST {head}{accept}content-type: {JSON_TYPE}\r\ncontent-length: "
-    origin = (parts.scheme == "https", host, port)
     return Target(
-        origin=origin,
+        origin=(parts.scheme == "https", host, port),
         name=name,
         post=post.encode("ascii"),
         get=f"GET {head}{accept}\r\n".encode("ascii"),
         custom_post=f"POST {head}".encode("ascii"),
-        idle=idle[origin],
     )
 
 

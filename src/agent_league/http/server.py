@@ -196,8 +196,7 @@ class ServerConnection(asyncio.Protocol):
         if expects_continue:
             self._transport.write(CONTINUE)
         allowance = self._allowance
-        allowance.left -= route.cost  # as `spend` does, without a call
-        late = allowance.fill_up(now) if allowance.left < 0 else 0.0
+        late = allowance.spend(route.cost, now)
         answer = allowance.refuse(route.site, late) if late else ask(route.respond, body)
         if isinstance(answer, Answer):
             self._write(route.head, answer)

@@ -78,7 +78,7 @@ class Context:
 
     def line(self, entry: Entry) -> Line:
         """Return the line to an agent, in the dialect that it asked for, or that was detected."""
-        line = self.peers.lines.get(entry.endpoint) or self.peers.line(entry.endpoint)
+        line = self.peers.line(entry.endpoint)
         if entry.dialect is None or entry.dialect == line.session.dialect:
             return line
         return self.peers.line_to(Peer(entry.endpoint, entry.agent_id, entry.dialect))

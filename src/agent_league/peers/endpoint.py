@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from agent_league.dialects import DIALECTS
 from agent_league.dialects.dialect import Dialect, Received, Receiver, Spread
+from agent_league.futures import pass_on
 from agent_league.http.exchange import Answer
 from agent_league.protocol import (
     Acknowledgement,
@@ -262,18 +263,7 @@ class Endpoint:
 def _give_later(answer: Answer, until: "asyncio.Future[None]") -> "asyncio.Future[Answer]":
     """Return a future that is *answer* when *until* is done, or fails as that does."""
     given: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
-
-    def give(until: "asyncio.Future[None]") -> None:
-        if given.done():
-            return
-        if until.cancelled():
-            given.cancel()
-        elif error := until.exception():
-            given.set_exception(error)
-        else:
-            given.set_result(answer)
-
-    until.add_done_callback(give)
+    until.add_done_callback(lambda done: pass_on(done, given, lambda _: answer))
     return given
 
 

@@ -33,21 +33,20 @@ class Peers:
         self.on_reply: OnReply | None = None
         """Called with the address and the result of everything that is sent."""
         self.patience, self._clock = patience, clock
-        self.lines: dict[str, Line] = {}
-        """The line to each address that was ever used."""
+        self._lines: dict[str, Line] = {}
         self._detected: set[str] = set()
 
     def line(self, url: str) -> Line:
         """Return the one line to *url*."""
-        line = self.lines.get(url)
+        line = self._lines.get(url)
         if line is None:
-            line = self.lines[url] = Line(self._connect(Peer(url)), self.patience)
+            line = self._lines[url] = Line(self._connect(Peer(url)), self.patience)
             line.on_reply = partial(self.on_reply, url) if self.on_reply else None
         return line
 
     def line_to(self, peer: Peer) -> Line:
         """Return the line to *peer*, in the dialect of the peer if that is known."""
-        line = self.lines.get(peer.url) or self.line(peer.url)
+        line = self.line(peer.url)
         if peer.dialect is not None and peer.dialect != line.session.dialect:
             line.session = self._connect(peer)
         return line

@@ -31,25 +31,18 @@ GAME_OVER_HEAD_START = 0.25
 
 async def announce_result(referee: Agent, match: Match, result: MatchResult) -> None:
     """Tell both players at the same time; do not wait for one that is absent or slow."""
-    told_by_seat, waiting = [], []
-    game_result = make_game_result(result)
+    waiting, game_result = [], make_game_result(result)
     for number, seat in enumerate(match.seated_players):
         notice = GameOver(
             **seat.line.envelope(), game_type=match.order.game_type, game_result=game_result
         )
         told = seat.line.start_telling(notice, match.order.patience.game_over)
-        told_by_seat.append((seat, notice, told))
+        told.add_done_callback(partial(_check_game_over, referee, match, seat, notice))
         why = match.forfeits.get(number)
         if why is None or not why.is_absence:
             waiting.append(told)
     if waiting:
         await wait_for_all(waiting, GAME_OVER_HEAD_START, referee.waits)
-    for seat, notice, told in told_by_seat:
-        check = partial(_check_game_over, referee, match, seat, notice)
-        if told.done():
-            check(told)
-        else:
-            told.add_done_callback(check)
 
 
 def _check_game_over(

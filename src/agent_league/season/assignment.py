@@ -51,8 +51,6 @@ def choose(policy: Policy, loads: Sequence[Load]) -> Load | None:
 
 def plan(policy: Policy, loads: Sequence[Load], matches: int) -> list[str]:
     """Return the referees of the next *matches* matches, as if each match ended at once."""
-    if len(loads) == 1:
-        return [loads[0].referee_id] * matches
     by_id = {load.referee_id: load._replace(running=0) for load in loads}
     referee_ids: list[str] = []
     for _ in range(matches if by_id else 0):
