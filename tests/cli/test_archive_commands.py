@@ -57,8 +57,8 @@ def test_a_match_is_shown_in_its_order_with_the_times(archive: Archive) -> None:
         reply = [kind for _, one, other, kind, _ in shown if player in (one, other)]
         assert reply == [
             "GAME_INVITATION",
-            "GAME_JOIN_ACK",
             "CHOOSE_PARITY_CALL",
+            "GAME_JOIN_ACK",
             "CHOOSE_PARITY_RESPONSE",
             "GAME_OVER",
             "ok",

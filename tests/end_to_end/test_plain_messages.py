@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from agent_league.peers.endpoint import Endpoint
-from agent_league.protocol.strict_json import has_second_token
+from agent_league.protocol.strict_json import has_more_tokens
 from end_to_end.http_league import HttpLeague
 from verification.stored_league import play_stored
 
@@ -40,4 +40,4 @@ def test_no_message_about_a_match_takes_the_long_way_not_even_a_report_with_its_
     ],
 )
 def test_a_hidden_token_in_a_transcript_is_no_second_token(body: bytes, expected: bool) -> None:
-    assert has_second_token(body) is expected
+    assert has_more_tokens(body, 1) is expected

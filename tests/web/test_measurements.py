@@ -32,6 +32,19 @@ def talk(*written: str) -> list[dict[str, Any]]:
     ]
 
 
+def test_each_reply_to_two_questions_in_one_call_is_timed_by_its_own_question() -> None:
+    to, back = ("referee:REF01", "player:P01"), ("player:P01", "referee:REF01")
+    entries = [
+        line("10.000", *to, message_type="GAME_INVITATION"),
+        line("10.000", *to, message_type="CHOOSE_PARITY_CALL"),
+        line("10.200", *back, message_type="GAME_JOIN_ACK"),
+        line("10.200", *back, message_type="CHOOSE_PARITY_RESPONSE"),
+    ]
+    _, _, ack, choice = read_exchanges(entries, Patience())
+    assert (ack.limit_ms, choice.limit_ms) == (5_000, 30_000)
+    assert [round(one.took_ms or 0) for one in (ack, choice)] == [200, 200]
+
+
 def test_durations_are_counted_up_to_each_edge() -> None:
     times = Histogram()
     for seconds in (0.001, 0.005, 0.3, 100.0):

@@ -11,7 +11,7 @@ from agent_league.web.records import RememberedRecords
 from store.samples import STORED
 
 PUBLIC = set(
-    """agent_id at capacity champion closed commitment compact details dialect display_name endpoint first
+    """agent_id at batched capacity champion closed commitment compact details dialect display_name endpoint first
     forfeits game_type game_types got ground guest league_id legs match_id matches model nonces
     players pooled referee_id replaces role round_id rule second secret standings status technical_losses termination
     text version why winner event""".split()  # noqa: SIM905 - words read better than quoted ones

@@ -47,11 +47,14 @@ class StartedCall(Struct):
 
 
 class StartedBatch(Struct, frozen=True):
-    """Notices that were sent in one batch, and whose answers are awaited."""
+    """Messages that were sent in one batch, and whose answers are awaited."""
 
+    messages: Sequence[Outgoing]
     numbers: Sequence[int]
     """The ids of the calls."""
     answer: "asyncio.Future[Answer]"
+    ends: float
+    """When the time of the peer is over, on our own clock."""
 
 
 class NothingSent(bytes):
@@ -97,8 +100,8 @@ class PeerSession:
         """Send *outgoing* now, without a task; None if only `send` can do that for this peer."""
         return None
 
-    def start_batch(self, notices: Sequence[Outgoing], within: float) -> StartedBatch | None:
-        """Send *notices* now in one batch; None if this peer takes them only one by one."""
+    def start_batch(self, messages: Sequence[Outgoing], within: float) -> StartedBatch | None:
+        """Send *messages* now in one batch; None if this peer takes them only one by one."""
         return None
 
     def read_batch(self, started: StartedBatch) -> Sequence[Raw] | None:

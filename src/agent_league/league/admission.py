@@ -134,6 +134,7 @@ def _make_registration(meta: Meta, issued: Mapping[str, Any]) -> AgentRegistered
         nonce=getattr(meta, "nonce", None),
         standings=getattr(meta, "standings_updates", None),
         compact=getattr(meta, "notices", None) == "compact",
+        batched=getattr(meta, "questions", None) == "batched",
     )
 
 

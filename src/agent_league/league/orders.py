@@ -106,6 +106,7 @@ class OrderWriter:
             tools=session.fingerprint,
             ticket=tokens.sign_for_any(keys, match.match_id, conversation, player_id),
             suspended=entry.state is Lifecycle.SUSPENDED,
+            batched=entry.batched,
             wins=row.wins,
             draws=row.draws,
             losses=row.losses,

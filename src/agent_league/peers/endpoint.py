@@ -40,7 +40,7 @@ from agent_league.protocol.reading import (
     read_message_call,
 )
 from agent_league.protocol.registration import RegisterPlayer, RegisterReferee
-from agent_league.protocol.strict_json import find_json_fault, has_second_token
+from agent_league.protocol.strict_json import find_json_fault, has_more_tokens
 from agent_league.protocol.tokens import is_ticket
 from agent_league.vocabulary import Json
 
@@ -88,10 +88,11 @@ def _make_plan(kind: type[Message], handler: Handler) -> _Plan:
     return _Plan(handler, kind.route.tool, is_notice, kind in _QUESTIONS, kind in _RARE)
 
 
-def _is_plain_notice(call: MessageCall, plan: _Plan | None) -> bool:
-    if plan is None or not plan.is_notice:
+def _fits_batch(call: MessageCall, plan: _Plan) -> bool:
+    """Whether *call* is a notice or a question of a match, right in all respects."""
+    if call.method != plan.tool or call.id is UNSET:
         return False
-    return call.method == plan.tool and call.id is not UNSET
+    return plan.is_notice or (plan.needs_ticket and is_ticket(call.params.auth_token))
 
 
 class Endpoint:
@@ -130,7 +131,7 @@ class Endpoint:
             return None
         # A third-party referee may read other words.
         is_foreign = plan.needs_ticket and not is_ticket(message.auth_token)
-        if is_foreign or has_second_token(body) or (plan.is_rare and find_json_fault(body)):
+        if is_foreign or has_more_tokens(body, 1) or (plan.is_rare and find_json_fault(body)):
             return None
         return self._answer_message(call, plan.handler)
 
@@ -144,18 +145,23 @@ class Endpoint:
         return self._make_answer(call, result)
 
     def answer_batch(self, body: bytes) -> Answer | Awaitable[Answer] | None:
-        """Return the answers to a batch of notices that are right in all respects; else None."""
-        calls = read_message_batch(body)
-        plans = [self._plain.get(type(call.params)) for call in calls or ()]
-        if not calls or not all(map(_is_plain_notice, calls, plans)):
+        """Return the answers to a batch of notices, or of questions, that are right in all respects.
+
+        None if one of them is not, or is something else.
+        """
+        calls, handlers = read_message_batch(body), list[Handler]()
+        if not calls or has_more_tokens(body, len(calls)):
             return None
-        answers = [
-            self._answer_message(call, plan.handler)
-            for call, plan in zip(calls, plans, strict=True)
-            if plan
-        ]
-        ready = [answer for answer in answers if isinstance(answer, Answer)]
-        return _join(ready) if len(ready) == len(answers) else _join_later(answers)
+        for call in calls:
+            plan = self._plain.get(type(call.params))
+            if plan is None or not _fits_batch(call, plan):
+                return None
+            handlers.append(plan.handler)
+        answers = list(map(self._answer_message, calls, handlers))
+        bodies = [answer.body for answer in answers if isinstance(answer, Answer)]
+        if len(bodies) < len(answers):
+            return _join_later(answers)
+        return Answer(200, encode_batch(bodies))
 
     def too_many(self) -> Answer:
         """Return the answer to a caller that has to wait."""
@@ -273,12 +279,9 @@ def is_rejection(result: Result) -> bool:
     return status == "REJECTED"
 
 
-def _join(answers: Iterable[Answer]) -> Answer:
-    return Answer(200, encode_batch(answer.body for answer in answers))
-
-
 async def _join_later(answers: Iterable[Answer | Awaitable[Answer]]) -> Answer:
-    return _join([one if isinstance(one, Answer) else await one for one in answers])
+    ready = [one if isinstance(one, Answer) else await one for one in answers]
+    return Answer(200, encode_batch([answer.body for answer in ready]))
 
 
 def _find_conversation(call: Call | MessageCall) -> str | None:

@@ -109,15 +109,24 @@ class Line:
         calls `record_result`.
         """
         result = self.session.read_started(started)
-        if result is None:
+        return None if result is None else _read_plain_reply(request, result, who)
+
+    def read_plain_replies(
+        self, requests: Sequence[Request[Any]], started: StartedBatch, who: str
+    ) -> tuple[list[Any], Sequence[Raw]] | None:
+        """Return the replies to all *requests* of a batch, read and as they came.
+
+        None if one of them deviates.
+        """
+        results, replies = self.session.read_batch(started), list[Any]()
+        if results is None:
             return None
-        try:
-            reply = read(result, expected=request.reply)
-        except ProtocolError:
-            return None
-        is_right = type(reply) is request.reply and reply.match_id in (None, request.match_id)
-        is_own = is_right and getattr(reply, "player_id", None) in (None, who)
-        return (reply, result) if is_own else None
+        for request, result in zip(requests, results, strict=True):
+            found = _read_plain_reply(request, result, who)
+            if found is None:
+                return None
+            replies.append(found[0])
+        return replies, results
 
     def take_posted_reply(self, reply: Message) -> bool:
         """Take *reply*, which the peer posted as a request; False if no request waits for it.
@@ -221,13 +230,24 @@ class Line:
             self.record_result(result, observer, started.record)
         return result is not None
 
-    def start_batch(self, notices: Sequence[Outgoing]) -> StartedBatch | None:
-        """Send *notices* now in one batch; None if they must be sent one by one.
+    def start_batch(
+        self,
+        messages: Sequence[Outgoing],
+        within: float | None = None,
+        observer: LineObserver | None = None,
+    ) -> StartedBatch | None:
+        """Send *messages* now in one batch; None if they must be sent one by one.
 
-        Whoever starts a batch asks `is_batch_taken` when its answer has come.
+        When the answer has come, `is_batch_taken` looks at that to notices, and
+        `read_plain_replies` at that to requests.
         """
-        within = max(self._wait(notice.kind, None) for notice in notices)
-        return self.session.start_batch(notices, within)
+        if within is None:
+            within = max(self._wait(message.kind, None) for message in messages)
+        started = self.session.start_batch(messages, within)
+        if started is not None and observer is not None:
+            for message in messages:
+                observer.record_sent(message.body)
+        return started
 
     def is_batch_taken(self, started: StartedBatch) -> bool:
         """Whether every notice of a batch was taken; if not, each is sent again by itself."""
@@ -298,6 +318,16 @@ class Line:
             self.session.alias = ledger.who, str(player_id)
             reply = msgspec.structs.replace(reply, player_id=ledger.who)
         return cast("Reply", reply)
+
+
+def _read_plain_reply(request: Request[Any], result: Raw, who: str) -> tuple[Any, Raw] | None:
+    try:
+        reply = read(result, expected=request.reply)
+    except ProtocolError:
+        return None
+    is_right = type(reply) is request.reply and reply.match_id in (None, request.match_id)
+    is_own = is_right and getattr(reply, "player_id", None) in (None, who)
+    return (reply, result) if is_own else None
 
 
 def _make_later_answer(reply: Message) -> Deviation:

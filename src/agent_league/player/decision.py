@@ -50,12 +50,18 @@ class DecisionModel:
         self._seed = seed
         self._warn = warn
 
-    def decide(self, turn: Turn, budget: float) -> Json | Awaitable[Json]:
-        """Return a move within *budget* seconds; at once if the strategy is one of ours."""
-        situation = self._make_situation(turn)
-        if self._brain.trusted:
-            return self._brain.strategy(situation)
-        return self._decide_carefully(situation, budget)
+    @property
+    def is_immediate(self) -> bool:
+        """Whether the strategy is one of ours, which answers at once."""
+        return self._brain.trusted
+
+    def decide_at_once(self, turn: Turn) -> Json | Awaitable[Json]:
+        """Return the move of a strategy that is one of ours."""
+        return self._brain.strategy(self._make_situation(turn))
+
+    def decide(self, turn: Turn, budget: float) -> Awaitable[Json]:
+        """Return a move within *budget* seconds, whatever the strategy does."""
+        return self._decide_carefully(self._make_situation(turn), budget)
 
     async def warm_up(self) -> None:
         """Let the strategy prepare itself, if it takes time to."""

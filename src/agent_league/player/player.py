@@ -148,6 +148,8 @@ class Player(Member):
 
     def decide(self, call: MoveCall, turn: Turn) -> Json | Awaitable[Json]:
         """Return the move to make, or an awaitable of it."""
+        if self.decision.is_immediate:
+            return self.decision.decide_at_once(turn)
         left = (turn.deadline - self.clock()).total_seconds()
         budget = THINKING_SHARE * estimate_time_left(left, self.patience.move)
         return self.decision.decide(turn, budget)

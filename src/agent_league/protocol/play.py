@@ -46,6 +46,8 @@ class Contestant(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A hash of the tools that it had when the league first saw it; they must not change."""
     suspended: bool = False
     """It does not answer at present: it loses the match without being asked."""
+    batched: bool = False
+    """It takes the invitation and the first question of the match in one batch."""
     wins: Count = 0
     draws: Count = 0
     losses: Count = 0

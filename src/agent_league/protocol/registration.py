@@ -18,6 +18,7 @@ from agent_league.protocol.message import LEAGUE, PLAYER, REFEREE, Message, Requ
 
 Verdict = Literal["ACCEPTED", "REJECTED"]
 NoticeForm = Annotated[Literal["full", "compact"], Meta(extra=rule('"full" or "compact"'))]
+QuestionForm = Annotated[Literal["single", "batched"], Meta(extra=rule('"single" or "batched"'))]
 
 
 TableWish = Annotated[
@@ -42,6 +43,9 @@ class PlayerMeta(Struct, frozen=True, kw_only=True, omit_defaults=True):
     notices: NoticeForm | None = None
     """`compact`: announcements name only its own matches, notices may come in batches, and the
     league proves itself with the `signing_key` alone."""
+    questions: QuestionForm | None = None
+    """`batched`: it answers a move call at once, so the invitation and the first move call of a match
+    may come in one batch."""
     standings_updates: TableWish | None = None
     """Which LEAGUE_STANDINGS_UPDATE it gets: `all`, which is usual; `neighbours`, with its own row and
     the two above and below; `round`, at the end of each round; `none`, because it asks or subscribes."""

@@ -23,11 +23,11 @@ class _FaultError(ValueError):
     """The text says what is wrong."""
 
 
-def has_second_token(body: bytes) -> bool:
-    """Whether *body* may have two tokens, so that it has to be looked at closely."""
-    if body.count(_TOKEN_KEY) <= 1:
+def has_more_tokens(body: bytes, most: int) -> bool:
+    """Whether *body* may have more than *most* tokens, so that it has to be looked at closely."""
+    if body.count(_TOKEN_KEY) <= most:
         return False
-    return body.count(_TOKEN_KEY) - body.count(_HIDDEN_TOKEN) > 1
+    return body.count(_TOKEN_KEY) - body.count(_HIDDEN_TOKEN) > most
 
 
 def find_json_fault(body: bytes) -> str | None:

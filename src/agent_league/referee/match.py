@@ -75,14 +75,23 @@ class Match:
 
     async def play(self) -> None:
         """Play to the end, or to the first forfeit."""
-        await self.invite()
+        await self.invite(asks_at_once=True)
         while self.phase is not Phase.FINISHED:
             await self.collect()
             self.draw()
 
-    async def invite(self) -> None:
-        """Offer both seats at the same time."""
-        answers = await wait_together([seat.invite() for seat in self.seated_players])
+    async def invite(self, *, asks_at_once: bool = False) -> None:
+        """Offer both seats at the same time.
+
+        With *asks_at_once*, players that take batches are asked for their first moves with it.
+        """
+        game, state = self._game, self._state
+        movers = game.to_move(state) if asks_at_once else ()
+        invitations = [
+            player.invite(player.make_question(game, state) if seat in movers else None)
+            for seat, player in enumerate(self.seated_players)
+        ]
+        answers = await wait_together(invitations)
         self._advance(Phase.COLLECTING_CHOICES, dict(enumerate(answers)))
 
     async def collect(self) -> None:

@@ -1,7 +1,7 @@
 """How a referee reaches one player of a match: it tells, asks, corrects, and asks again."""
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from datetime import timedelta
 from functools import partial
 from itertools import count
@@ -16,24 +16,20 @@ from agent_league.dialects.dialect import Outgoing, Peer, StartedCall, encode_me
 from agent_league.futures import copy_outcome
 from agent_league.http.exchange import Answer
 from agent_league.own_time import TOLERANCE, own_time
-from agent_league.peers.retry import call_with_retry
-from agent_league.protocol import Message, Notice, Request, Role, name
+from agent_league.peers.retry import call_with_retry, compute_delay
+from agent_league.protocol import Message, Notice, Request, Role
 from agent_league.protocol.deviations import Ledger
 from agent_league.protocol.error_messages import GameErrorMessage, RetryInfo
 from agent_league.protocol.failures import LateError, NoAnswerError, NonsenseError, RefusedError
 from agent_league.protocol.play import StartMatch
 from agent_league.protocol.results import Termination
+from agent_league.referee.corrections import CORRECTION_PATIENCE, compute_pause, make_correction
 from agent_league.referee.judging import BAD_MOVES, find_termination
 from agent_league.referee.transcript import Transcript, TranscriptWriter
 from agent_league.vocabulary import Seat
 
 T = TypeVar("T")
 Reply = TypeVar("Reply", bound=Message)
-
-CORRECTION_PATIENCE = 1.0
-"""Seconds of a player's time window, at most, that go into telling it what was wrong."""
-FIRST_PAUSE, LONGEST_PAUSE = 0.1, 1.0
-"""Seconds between a correction and the next question, from the second correction on."""
 
 
 class Question(Struct, Generic[Reply, T], frozen=True):
@@ -54,21 +50,29 @@ class Asked(Struct, frozen=True):
     """When the window opened, on the clock of the event loop."""
 
 
+def judge_all(questions: Sequence[Question[Any, Any]], replies: Sequence[Message]) -> Any:
+    """Return what *replies* mean; None if one of them is not accepted: then a task asks again."""
+    try:
+        return [question.judge(reply) for question, reply in zip(questions, replies, strict=True)]
+    except Exception:  # noqa: BLE001 - somebody's game may raise anything; the task meets it too
+        return None
+
+
 class PlayerLine:
     """Sends the messages of one match to one player."""
 
     def __init__(
         self, referee: Agent, order: StartMatch, seat: Seat, transcript: Transcript
     ) -> None:
-        self._referee, self._order = referee, order
-        self._loop = asyncio.get_running_loop()  # asked for once: every look takes a system call
+        self.referee, self._order = referee, order
+        self.loop = asyncio.get_running_loop()  # asked for once: every look takes a system call
         me = order.players[seat]
         self.player_id = me.player_id
         self.peer = referee.peers.line_to(Peer(me.endpoint, me.player_id, me.dialect, me.tools))
-        self._witness: TranscriptWriter | None = None
+        self.witness: TranscriptWriter | None = None
         if order.transcript:
             player = f"{Role.PLAYER}:{me.player_id}"
-            self._witness = TranscriptWriter(transcript, referee.sender, player, me.ticket)
+            self.witness = TranscriptWriter(transcript, referee.sender, player, me.ticket)
         self._jitter_rng = Random(f"{order.seed}|{seat}") if order.retry.jitter else None
         self._envelope = {
             **referee.envelope(order.conversation_id),
@@ -86,47 +90,73 @@ class PlayerLine:
 
     def envelope(self) -> dict[str, Any]:
         """Return the envelope of every message to this player about this match."""
-        return {**self._envelope, "timestamp": format_time(self._referee.clock())}
+        return {**self._envelope, "timestamp": format_time(self.referee.clock())}
 
     async def tell(self, notice: Notice, within: float | None = None) -> bool:
         """Send *notice* once; False if it did not arrive."""
         return await self._deliver(encode_message(notice), within)
 
-    def start_telling(self, notice: Notice, within: float) -> "asyncio.Future[bool]":
-        """Send *notice* once, now; the future says whether it arrived."""
+    def start_telling(self, notice: Notice, within: float) -> "asyncio.Future[None]":
+        """Send *notice* now; the future is done when it has arrived, or did not at the first try.
+
+        Then it is sent again, as the order says.
+        """
+        told: asyncio.Future[None] = self.loop.create_future()
         outgoing = encode_message(notice)
-        call = self.peer.start(outgoing, within, self._witness)
+        call = self.peer.start(outgoing, within, self.witness)
         if call is None:
-            return self._referee.spawn(self._deliver(outgoing, within))
-        told: asyncio.Future[bool] = self._loop.create_future()
-        call.answer.add_done_callback(partial(self._finish_telling, call, told))
+            self.referee.spawn(self._tell_again(outgoing, within, told))
+        else:
+            call.answer.add_done_callback(partial(self._finish_telling, call, within, told))
         return told
 
     def _finish_telling(
-        self, call: StartedCall, told: "asyncio.Future[bool]", answer: "asyncio.Future[Answer]"
+        self,
+        call: StartedCall,
+        within: float,
+        told: "asyncio.Future[None]",
+        answer: "asyncio.Future[Answer]",
     ) -> None:
-        if self.peer.is_taken(call, self._witness):
-            told.set_result(True)
-        else:
-            copy_outcome(self._referee.spawn(self._deliver(call.outgoing, None, call)), told)
+        if not self.peer.is_taken(call, self.witness):
+            self.referee.spawn(self._tell_again(call.outgoing, within, told, call))
+        elif not told.done():
+            told.set_result(None)
+
+    async def _tell_again(
+        self,
+        outgoing: Outgoing,
+        within: float,
+        told: "asyncio.Future[None]",
+        call: StartedCall | None = None,
+    ) -> None:
+        """Send *outgoing* until it has arrived; if it was sent, begin with the answer to that *call*."""
+        retry = self._order.retry
+        for attempt in range(1, retry.attempts + 1):
+            has_arrived = await self._deliver(outgoing, within, call)
+            if not told.done():
+                told.set_result(None)
+            if has_arrived or attempt == retry.attempts:
+                return
+            call = None
+            await asyncio.sleep(compute_delay(retry, attempt))
 
     async def _deliver(
         self, outgoing: Outgoing, within: float | None, call: StartedCall | None = None
     ) -> bool:
         try:
-            await self.peer.send(outgoing, within, self._witness, self.ledger, call)
+            await self.peer.send(outgoing, within, self.witness, self.ledger, call)
         except NoAnswerError:
             return False
         return True
 
     def start_asking(self, question: Question[Reply, T]) -> "asyncio.Future[T | Termination]":
         """Ask now, without a task: only an answer that is not accepted at once needs one."""
-        asked = self._open_window(question.compose())
-        call = self.peer.start(encode_message(asked.request), asked.window, self._witness)
+        asked = self.open_window(question.compose())
+        call = self.peer.start(encode_message(asked.request), asked.window, self.witness)
         if call is None:
-            return self._referee.spawn(self.ask(question))
+            return self.referee.spawn(self.ask(question))
         self._asked = asked
-        decided: asyncio.Future[T | Termination] = self._loop.create_future()
+        decided: asyncio.Future[T | Termination] = self.loop.create_future()
         call.answer.add_done_callback(partial(self._decide, question, asked, call, decided))
         return decided
 
@@ -141,22 +171,19 @@ class PlayerLine:
         """Take an answer that is right in all respects; go on in a task with all others."""
         peer, is_open = self.peer, self._is_open
         self._asked, self._is_open = None, False
-        try:
-            found = peer.read_plain_reply(asked.request, call, self.player_id)
-            verdict: Any = question.judge(found[0]) if found else None
-        except Exception:  # noqa: BLE001 - somebody's game may raise anything; the task meets it too
-            found = None
-        if found is None and not decided.done():
+        found = peer.read_plain_reply(asked.request, call, self.player_id)
+        verdicts = judge_all([question], [found[0]]) if found else None
+        if verdicts is None and not decided.done():
             if not is_open:
                 peer.open_question(asked.request)
-            copy_outcome(self._referee.spawn(self._ask_on(question, asked, call)), decided)
+            copy_outcome(self.referee.spawn(self._ask_on(question, asked, call)), decided)
             return
         if is_open:
             peer.close_question(asked.request)
-        if found is not None and not decided.done():  # else nobody waits for it any more
-            peer.record_result(found[1], self._witness, call.record)
-            self._note_lag(asked)
-            decided.set_result(verdict)
+        if found and verdicts and not decided.done():  # else nobody waits for it any more
+            peer.record_result(found[1], self.witness, call.record)
+            self.note_lag(asked)
+            decided.set_result(verdicts[0])
 
     def expect_posted_reply(self) -> None:
         """Take the reply to the question that is under way also if the player posts it."""
@@ -186,7 +213,7 @@ class PlayerLine:
         first = [(asked, call)] if asked else []
 
         def attempt() -> Coroutine[Any, Any, T]:
-            asked, call = first.pop() if first else (self._open_window(question.compose()), None)
+            asked, call = first.pop() if first else (self.open_window(question.compose()), None)
             return self._ask_within_window(asked, question.judge, call)
 
         try:
@@ -210,7 +237,7 @@ class PlayerLine:
             for tries in count(1):
                 try:
                     return judge(
-                        await self.peer.ask(request, left, self._witness, self.ledger, call)
+                        await self.peer.ask(request, left, self.witness, self.ledger, call)
                     )
                 except LateError as late:
                     raise last_error or late from None
@@ -222,14 +249,16 @@ class PlayerLine:
                     raise last_error
             raise AssertionError("count() does not end")
         finally:
-            self._note_lag(asked)
+            self.note_lag(asked)
 
-    def _open_window(self, request: Request[Any]) -> Asked:
+    def open_window(self, request: Request[Any]) -> Asked:
+        """Return *request* with its time window, which begins now."""
         window = getattr(self._order.patience, request.route.wait)
-        return Asked(request, window, self._loop.time())
+        return Asked(request, window, self.loop.time())
 
-    def _note_lag(self, asked: Asked) -> None:
-        late_by = self._loop.time() - asked.at - asked.window
+    def note_lag(self, asked: Asked) -> None:
+        """Note by how much we ourselves were late with the answer to what was *asked*."""
+        late_by = self.loop.time() - asked.at - asked.window
         if late_by > TOLERANCE:
             self.lag_ms += round(1000 * late_by)
 
@@ -250,9 +279,9 @@ class PlayerLine:
 
     def _warn(self, request: Request[Any], attempt: int, error: NoAnswerError, wait: float) -> None:
         """Tell the player, without waiting for it, that it did not answer and when we ask again."""
-        next_retry = format_deadline(self._referee.clock() + timedelta(seconds=wait))
+        next_retry = format_deadline(self.referee.clock() + timedelta(seconds=wait))
         warning = self._make_error(request, error, attempt, next_retry_at=next_retry)
-        self._referee.spawn(self.tell(warning))
+        self.referee.spawn(self.tell(warning))
 
     async def _correct(
         self, request: Request[Any], error: NoAnswerError, tries: int, left: float
@@ -266,27 +295,5 @@ class PlayerLine:
     ) -> GameErrorMessage:
         """Return the message about failure *number* (from 1)."""
         most = max(number, self._order.retry.attempts)  # corrections are not counted
-        return GameErrorMessage(
-            **self.envelope(),
-            error_code=error.code,
-            error_name=error.code.name,
-            error_description=error.code.name,
-            affected_player=self.player_id,
-            action_required=name(request.reply),
-            retry_info=RetryInfo(retry_count=number, max_retries=most, **info),
-            detail=str(error)[:500],
-            context=getattr(error, "context", None) or None,
-            retryable=True,
-            consequence="Technical loss if max retries exceeded"
-            if error.code not in BAD_MOVES
-            else "Technical loss if valid choice not received before timeout",
-        )
-
-
-def compute_pause(number: int, left: float) -> float:
-    """Return how long to wait before a player is asked again, after pause *number* (from 1).
-
-    It bounds how often a player that answers wrongly at once is asked while its time lasts.
-    """
-    growing = FIRST_PAUSE * float(2 ** min(number - 1, 10))
-    return max(0.0, min(growing, LONGEST_PAUSE, left))
+        retry_info = RetryInfo(retry_count=number, max_retries=most, **info)
+        return make_correction(self.envelope(), self.player_id, request, error, retry_info)

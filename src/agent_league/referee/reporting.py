@@ -2,13 +2,13 @@
 
 import asyncio
 from contextlib import suppress
-from functools import partial
 from itertools import count
 from typing import Any
 
 import msgspec
 
 from agent_league.agent import Agent
+from agent_league.dialects.dialect import encode_message
 from agent_league.futures import wait_for_all
 from agent_league.member import Member, NotAdmittedError
 from agent_league.peers.retry import compute_delay
@@ -19,7 +19,6 @@ from agent_league.protocol.packing import PACKED
 from agent_league.protocol.play import GameOver, ResultReport, Retry, TranscriptPart, Violation
 from agent_league.protocol.results import MatchResult, make_game_result, make_reported_result
 from agent_league.referee.match import Match
-from agent_league.referee.seated_player import SeatedPlayer
 from agent_league.tournament.standings import DEFAULT_SCORING
 
 LONGEST_REPORT_DELAY = 30.0
@@ -37,27 +36,11 @@ async def announce_result(referee: Agent, match: Match, result: MatchResult) -> 
             **seat.line.envelope(), game_type=match.order.game_type, game_result=game_result
         )
         told = seat.line.start_telling(notice, match.order.patience.game_over)
-        told.add_done_callback(partial(_check_game_over, referee, match, seat, notice))
         why = match.forfeits.get(number)
         if why is None or not why.is_absence:
             waiting.append(told)
     if waiting:
         await wait_for_all(waiting, GAME_OVER_HEAD_START, referee.waits)
-
-
-def _check_game_over(
-    referee: Agent, match: Match, seat: SeatedPlayer, notice: GameOver, told: asyncio.Future[bool]
-) -> None:
-    if not told.cancelled() and not told.result():
-        referee.spawn(_resend_game_over(match, seat, notice))
-
-
-async def _resend_game_over(match: Match, seat: SeatedPlayer, notice: GameOver) -> None:
-    retry = match.order.retry
-    for attempt in range(1, retry.attempts):
-        await asyncio.sleep(compute_delay(retry, attempt))
-        if await seat.line.tell(notice, match.order.patience.game_over):
-            return
 
 
 async def report_result(referee: Member, match: Match, result: MatchResult) -> bool:
@@ -133,7 +116,7 @@ async def _send_report(referee: Member, match: Match, result: MatchResult) -> No
         await line.tell(TranscriptPart(**common, part=number, entries=part))
     # A third-party league may tell everybody first, and counts a report that is repeated twice.
     within = None if referee.league_signs else THIRD_PARTY_PATIENCE
-    await line.tell(report, within, ledger=Ledger())
+    await line.send(encode_message(report), within, ledger=Ledger())
 
 
 def _count_long_details(result: MatchResult) -> int:

@@ -15,6 +15,7 @@ from agent_league.protocol import Message, Request, play, tokens
 from agent_league.protocol.failures import NoAnswerError
 from agent_league.protocol.play import Contestant, StartMatch
 from agent_league.protocol.results import Termination
+from agent_league.referee.first_call import FirstCall
 from agent_league.referee.judging import check_move
 from agent_league.referee.player_line import PlayerLine, Question
 from agent_league.referee.transcript import Transcript
@@ -40,13 +41,24 @@ class SeatedPlayer:
         self.player_id = self._me.player_id
         self.line = PlayerLine(referee, order, seat, transcript)
         self._invitation = Question(self._make_invitation, _judge_ack)
+        self._first_moves: list[Any] = []
+        """The move that came with the answer to the invitation, until it is asked for."""
 
-    def invite(self) -> "asyncio.Future[Termination | None]":
-        """Offer the seat now; the future is None if the player takes it, else why it forfeits."""
+    def invite(
+        self, first_question: Question[Any, Any] | None = None
+    ) -> "asyncio.Future[Termination | None]":
+        """Offer the seat now; the future is None if the player takes it, else why it forfeits.
+
+        A player that takes batches is asked its *first_question* in the same call.
+        """
         is_plain = not isinstance(self._referee, Member) or self._referee.league_signs
-        if is_plain and not self._me.suspended:
-            return self.line.start_asking(self._invitation)
-        return self._referee.spawn(self._invite_in_any_dialect())
+        if not is_plain or self._me.suspended:
+            return self._referee.spawn(self._invite_in_any_dialect())
+        if first_question is not None and self._me.batched:
+            call = FirstCall(self.line, self._invitation, first_question, self._first_moves.append)
+            if invited := call.start():
+                return invited
+        return self.line.start_asking(self._invitation)
 
     async def _invite_in_any_dialect(self) -> Termination | None:
         """Offer the seat to a player that our own league has not looked at."""
@@ -59,11 +71,18 @@ class SeatedPlayer:
 
     def move(self, game: AnyGame, state: Any) -> "asyncio.Future[Any | Termination]":
         """Ask for a move now; the future is a legal one as the game reads it, or why it forfeits."""
-        question: Question[Any, Any] = Question(
+        if self._first_moves:
+            known: asyncio.Future[Any] = self.line.loop.create_future()
+            known.set_result(self._first_moves.pop())
+            return known
+        return self.line.start_asking(self.make_question(game, state))
+
+    def make_question(self, game: AnyGame, state: Any) -> Question[Any, Any]:
+        """Return the question for a move in *state*."""
+        return Question(
             lambda: self._make_move_call(game, state),
             lambda reply: check_move(game, game.legal(state, self._seat), reply.move),
         )
-        return self.line.start_asking(question)
 
     def take_posted_reply(self, reply: Message, *, any_sender: bool = False) -> bool:
         """Take an answer that came as a request of its own; False if it is not this player's.

@@ -123,15 +123,18 @@ class AgentSpec:
         about |= {"protocol_version": PROTOCOL_VERSION, "standings_updates": self.standings}
         if link.is_ours:  # third-party leagues may refuse a field that they do not know
             about |= {"notices": "compact", "standings_updates": self.standings or "neighbours"}
-        player_meta = PlayerMeta(**about)
-        options |= {"meta": player_meta, "dialect": link.dialect}
+        options["dialect"] = link.dialect
         transport = self._make_transport(wire)
         if transport is not None:
             remote = RemoteSession(
                 lambda who: McpSession(McpClient(transport), who, system_clock), transport.close
             )
+            options["meta"] = PlayerMeta(**about)
             return Relay(self.agent_id, wire, link.url, remote=remote, **options)
         brain = load_brain(self.strategy or "random")
+        if link.is_ours and brain.trusted:  # it answers at once
+            about["questions"] = "batched"
+        options["meta"] = PlayerMeta(**about)
         return Player(self.agent_id, wire, link.url, brain=brain, seed=link.seed, **options)
 
     def _make_transport(self, wire: Wire) -> Transport | None:

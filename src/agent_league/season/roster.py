@@ -61,6 +61,8 @@ class Entry:
     """Which updates of the table it asked for; None: all."""
     compact: bool = False
     """Whether it hears only of its own matches, and takes several notices in one batch."""
+    batched: bool = False
+    """Whether it takes the invitation and the first question of a match in one batch."""
     pooled: bool = False
     """Whether workers take its matches from a queue, so that there is nobody to call."""
 
@@ -197,6 +199,7 @@ class Roster(dict[str, Entry]):
                 nonce=known.nonce if known else event.nonce,
                 standings=event.standings,
                 compact=event.compact,
+                batched=event.batched,
                 pooled=event.pooled,
             )
         )

@@ -87,6 +87,8 @@ class AgentRegistered(Event, frozen=True, kw_only=True, tag="agent_registered"):
     """Which updates of the table it asked for; None: all."""
     compact: bool = False
     """Whether it hears only of its own matches, and takes several notices in one batch."""
+    batched: bool = False
+    """Whether it takes the invitation and the first question of a match in one batch."""
 
 
 class TokenIssued(Event, frozen=True, kw_only=True, tag="token_issued"):
@@ -251,14 +253,8 @@ class MatchEnded(Event, frozen=True, kw_only=True, tag="match_ended"):
 
     @property
     def result(self) -> MatchResult:
-        return read_result(
-            self.players,
-            self.winner,
-            self.technical_losses,
-            self.termination,
-            self.forfeits,
-            self.details,
-        )
+        lost, why = self.technical_losses, self.termination
+        return read_result(self.players, self.winner, lost, why, self.forfeits, self.details)
 
 
 class ReportContested(Event, frozen=True, kw_only=True, tag="report_contested"):

@@ -8,9 +8,14 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from agent_league.protocol import MESSAGES, Patience
+from agent_league.protocol import MESSAGES, Patience, Request, name
 from agent_league.web.records import Entry
 
+ANY = ""
+_QUESTIONS = {
+    name(kind.reply): name(kind) for kind in MESSAGES.values() if issubclass(kind, Request)
+}
+"""What each kind of reply answers."""
 _BRIEF_KEYS = ("parity_choice", "move", "choice", "accept", "error_code", "status")
 """The field of a message that says most, in this order."""
 
@@ -47,7 +52,7 @@ def _walk(
     entries: Sequence[Entry], patience: Patience, started_at: str | None = None
 ) -> Iterator[Exchange]:
     start = _parse(started_at or entries[0]["at"]) if entries else 0.0
-    asked: dict[str, tuple[float, str]] = {}
+    asked: dict[tuple[str, str], tuple[float, str]] = {}
     counts: dict[tuple[str, str], int] = {}
     for entry in entries:
         now = _parse(entry["at"])
@@ -59,10 +64,12 @@ def _walk(
         if sender.startswith("referee:"):
             type_ = str(fields.get("message_type", "message"))
             counts[receiver, type_] = attempt = counts.get((receiver, type_), 0) + 1
-            asked[receiver] = now, type_
+            asked[receiver, type_] = asked[receiver, ANY] = now, type_
             yield Exchange(*common, type_, "", content, None, None, attempt)
         else:
-            since, question = asked.get(sender, (None, ""))
+            # Two questions may have come in one call: the type of a reply says which it answers.
+            answered = _QUESTIONS.get(str(fields.get("message_type")), ANY)
+            since, question = asked.get((sender, answered), asked.get((sender, ANY), (None, "")))
             took = None if since is None else (now - since) * 1000
             limit = _find_limit(question, patience)
             yield Exchange(

@@ -34,10 +34,16 @@ def reply_name(kind: type[Message]) -> bytes | None:
 
 def is_expected(kind: type[Message], body: bytes) -> bool:
     """Whether *body* may hold the reply to a *kind*; to a notice, anything but an error."""
-    if body.find(b'"error"') >= 0:  # faster than `in`, which tries a number first
-        return False
     wanted = reply_name(kind)
-    return body.find(b"_ERROR") < 0 if wanted is None else body.find(wanted) >= 0
+    if wanted is None:
+        return not has_error(body)
+    return body.find(b'"error"') < 0 and body.find(wanted) >= 0
+
+
+def has_error(body: bytes) -> bool:
+    """Whether *body* may hold an error, of whatever kind."""
+    # `find` is faster than `in`, which tries a number first.
+    return body.find(b'"error"') >= 0 or body.find(b"_ERROR") >= 0
 
 
 def make_no_reply_error(kind: type[Message], content: object, ledger: Ledger) -> NoAnswerError:

@@ -19,6 +19,7 @@ from agent_league.dialects.dialect import (
 from agent_league.dialects.v2 import framings, order_forms, replies
 from agent_league.dialects.v2.answers import (
     check_errors,
+    has_error,
     is_expected,
     make_no_reply_error,
     read_frame,
@@ -72,23 +73,22 @@ class V2Session(PeerSession):
             answer = asyncio.ensure_future(answer)
         return StartedCall(outgoing, number, answer, ends)
 
-    def start_batch(self, notices: Sequence[Outgoing], within: float) -> StartedBatch | None:
+    def start_batch(self, messages: Sequence[Outgoing], within: float) -> StartedBatch | None:
         if self._records or self._default_framing is not DEFAULT_FRAMING or self.alias:
             return None
-        numbers = [next(self._numbers) for _ in notices]
-        calls = [
-            encode_call(notice.kind.route.tool, notice.body, number)
-            for notice, number in zip(notices, numbers, strict=True)
-        ]
+        ends, numbers, calls = own_time() + within, list[int](), list[bytes]()
+        for message in messages:
+            numbers.append(next(self._numbers))
+            calls.append(encode_call(message.kind.route.tool, message.body, numbers[-1]))
         answer = self._post(self._url, jsonrpc.encode_batch(calls), within)
-        return StartedBatch(numbers, asyncio.ensure_future(answer))
+        return StartedBatch(messages, numbers, asyncio.ensure_future(answer), ends)
 
     def read_batch(self, started: StartedBatch) -> list[Raw] | None:
         try:
             body = started.answer.result().body
         except (NoAnswerError, asyncio.CancelledError):
             return None
-        return None if b"_ERROR" in body else jsonrpc.read_plain_results(body, started.numbers)
+        return None if has_error(body) else jsonrpc.read_plain_results(body, started.numbers)
 
     def read_started(self, started: StartedCall) -> Raw | None:
         try:
