@@ -47,6 +47,18 @@ def test_an_event_is_heard_at_once_and_acknowledged_when_kept() -> None:
     run(scenario())
 
 
+def test_who_names_a_kind_of_event_hears_only_of_that() -> None:
+    received: list[Event] = []
+    everything: list[Event] = []
+    log = EventLog()
+    log.listen(received.append, type(SEASON[0]))
+    log.replay(STORED[:2])
+    log.listen(everything.append)
+    log.replay(STORED[:2])
+    assert received == [SEASON[0], SEASON[0]]
+    assert everything == [*SEASON[:2]]
+
+
 def test_a_duplicate_waits_until_the_original_is_kept() -> None:
     async def scenario() -> None:
         gate = Gate()

@@ -20,7 +20,7 @@ from agent_league.protocol import ErrorCode, ProtocolError, Role, read_as
 from agent_league.protocol.registration import PlayerMeta, RegisterPlayer
 from agent_league.season.roster import Entry
 from agent_league.season.season import Stage
-from agent_league.store.events import AgentRegistered, Event, SeasonEnded
+from agent_league.store.events import AgentRegistered, SeasonEnded
 from agent_league.vocabulary import Json
 
 PROGRESS_INTERVAL = 10.0
@@ -42,7 +42,7 @@ class GuestDesk:
         self._guests: dict[str, Guest] = {}
         """The guests that are admitted, by player id."""
         manager.peers.wire = self._wire = GuestWire(manager.peers.wire)
-        manager.events.listen(self._on_event, needs_all_events=False)
+        manager.events.listen(self._on_season_ended, SeasonEnded, needs_all_events=False)
         manager.guests = self
 
     def tools(self) -> Sequence[ToolCard]:
@@ -143,10 +143,9 @@ class GuestDesk:
             if not news.is_set() and now() < start + wait:
                 await caller.progress(now() - start, wait, PROGRESS_TEXT)
 
-    def _on_event(self, event: Event) -> None:
-        if isinstance(event, SeasonEnded):
-            for guest in self._guests.values():
-                guest.mailbox.news.set()
+    def _on_season_ended(self, event: SeasonEnded) -> None:
+        for guest in self._guests.values():
+            guest.mailbox.news.set()
 
     def _find_guest(self, token: str) -> Guest | None:
         holder = self._season.roster.holder(token, self._manager.clock())

@@ -32,7 +32,7 @@ class CrossCheck:
         """The first report of each match that is played again."""
         self._doubts: Counter[str] = Counter()
         if self._season.settings.cross_check:
-            context.events.listen(self._apply)
+            context.events.listen(self._apply, ReportHeld, MatchEnded, ReportContested)
 
     def _apply(self, event: Event) -> None:
         """Remember what is held, and who was doubted, also before this manager was started."""

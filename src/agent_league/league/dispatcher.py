@@ -25,7 +25,7 @@ from agent_league.protocol.play import StartMatch
 from agent_league.protocol.requirements import rules
 from agent_league.season.roster import Entry
 from agent_league.store import events
-from agent_league.store.events import Event, ScheduledMatch
+from agent_league.store.events import ScheduledMatch
 from agent_league.vocabulary import Json
 
 CallWhenReady: TypeAlias = Callable[[ScheduledMatch, Callable[[], None]], None]
@@ -66,7 +66,7 @@ class Dispatcher:
         self.leases = Timeouts[str](self._on_lease_over)
         self._lease_times = {one: self._settings.lease(guests=one) for one in (False, True)}
         """The longest time that a match can take, without guests and with them."""
-        context.events.listen(self._free_referee, needs_all_events=False)
+        context.events.listen(self._free_referee, events.MatchEnded, needs_all_events=False)
         context.events.when_kept(events.MatchEnded, self._on_match_ended)
         context.events.when_kept(events.AgentSuspended, self._on_referee_gone)
         context.events.when_kept(events.AgentDisqualified, self._on_referee_gone)
@@ -160,11 +160,11 @@ class Dispatcher:
             lose = partial(self._assignments[match_id].settle, ended=False)
             asyncio.get_running_loop().call_later(self._settings.retry.base_delay, lose)
 
-    def _free_referee(self, event: Event) -> None:
+    def _free_referee(self, ended: events.MatchEnded) -> None:
         """Let a referee have its next match while the result of the last one is being kept."""
-        if isinstance(event, events.MatchEnded) and event.match_id in self._assignments:
-            referee_id = self._assignments[event.match_id].referee_id
-            self._referee_pool.release(referee_id, event.match_id)
+        if ended.match_id in self._assignments:
+            referee_id = self._assignments[ended.match_id].referee_id
+            self._referee_pool.release(referee_id, ended.match_id)
 
     def _on_match_ended(self, ended: events.MatchEnded) -> None:
         if ended.match_id in self._assignments:

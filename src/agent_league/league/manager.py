@@ -98,7 +98,7 @@ class LeagueManager(Agent):
         self._registrations = Quota("registrations", rate=1, burst=60)
         self._change_listeners: ChangeListeners = []
         events.listen(self.season.apply, needs_all_events=False)
-        events.listen(views.make_change_listener(self._change_listeners), needs_all_events=False)
+        views.pass_on_changes(events, self._change_listeners)
         self._context = context = Context(
             *(self.season, events, self.clock, self.envelope, self.peers, self.spawn),
             count_audience=count_audience or (lambda: len(self.season.players)),

@@ -9,7 +9,7 @@ from agent_league.agent import log
 from agent_league.http.exchange import StreamedAnswer
 from agent_league.league.context import Context
 from agent_league.season.snapshots import copy_season, has_happened, restore_latest
-from agent_league.store import Event, StoreError
+from agent_league.store import StoreError
 from agent_league.store.events import MatchEnded, RoundClosed
 from agent_league.store.record import CONTENT_TYPE, write_record
 from agent_league.store.store import Store
@@ -45,7 +45,7 @@ class StoredSeason:
         after = await restore_latest(self._season, store) if self._events.skippable else 0
         if after:
             self._events.skip(after, partial(has_happened, self._season))
-        self._events.listen(self._on_event, needs_all_events=False)
+        self._events.listen(self._count_result, MatchEnded, needs_all_events=False)
         self._events.when_kept(RoundClosed, self._forget_past)
         async for page in store.events(self._league_id, after):
             self._events.replay(page)
@@ -93,7 +93,7 @@ class StoredSeason:
             self._season.forget_past()
             self._events.forget_keys(MatchEnded, partial(has_happened, self._season))
 
-    def _on_event(self, event: Event) -> None:
-        self._results += isinstance(event, MatchEnded)
+    def _count_result(self, ended: MatchEnded) -> None:
+        self._results += 1
         if self._results == SNAPSHOT_INTERVAL:  # not above: saving resets the count only later
             self._context.spawn(self.save_snapshot())

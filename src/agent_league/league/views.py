@@ -17,7 +17,7 @@ from agent_league.season import answers
 from agent_league.season.season import Season
 from agent_league.season.settings import LeagueSettings
 from agent_league.serving.game_rules import rules, rules_resources
-from agent_league.store import events
+from agent_league.store import EventLog, events
 from agent_league.store.chain import PRIVATE_SETTINGS
 from agent_league.store.events import Event, MatchEnded
 from agent_league.vocabulary import Json
@@ -190,15 +190,15 @@ _CHANGED_URIS: Mapping[type[Event], Sequence[str]] = {
 """The resources that an event changes; `{0}` is the event."""
 
 
-def make_change_listener(listeners: ChangeListeners) -> Callable[[Event], None]:
-    """Return a listener that passes on which resources an event has changed."""
+def pass_on_changes(log: EventLog, listeners: ChangeListeners) -> None:
+    """Tell *listeners* which resources each event of *log* changes."""
 
     def on_event(event: Event) -> None:
-        for uri in _CHANGED_URIS.get(type(event), ()):
-            for listener in listeners:
+        for listener in listeners:
+            for uri in _CHANGED_URIS[type(event)]:
                 listener(uri.format(event))
 
-    return on_event
+    log.listen(on_event, *_CHANGED_URIS, needs_all_events=False)
 
 
 _INSTRUCTIONS = """\

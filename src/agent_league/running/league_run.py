@@ -166,7 +166,7 @@ class LeagueRun:
                     "LEAGUE_RESUMED" if is_resumed else "LEAGUE_OPENED",
                     commitment=commit_to(manager.season.secret),
                 )
-                manager.events.listen(self._note_event)
+                manager.events.listen(self._note_event, *_LOGGED_EVENTS)
                 if keeper is not None:
                     manager.events.listen(keeper.log_event)
                 with ExitStack() as stack:
@@ -204,8 +204,7 @@ class LeagueRun:
             self._started_at = time.monotonic()
         elif isinstance(event, SeasonEnded):
             self._ended_at = time.monotonic()
-        if type(event) in _LOGGED_EVENTS:
-            self._note(_LOGGED_EVENTS[type(event)])
+        self._note(_LOGGED_EVENTS[type(event)])
 
     def _note(self, name: str, **details: str) -> None:
         league_id, matches = self.spec.settings.league_id, self.season.played

@@ -14,7 +14,7 @@ from agent_league.store.events import Event
 from agent_league.vocabulary import Json
 
 Kind = TypeVar("Kind", bound=Event)
-Listener: TypeAlias = Callable[[Event], None]
+Listener: TypeAlias = Callable[[Any], None]
 
 NOTE_DELAY_S = 0.05
 """Events nobody awaits are written with the next batch, at the latest after these seconds."""
@@ -76,8 +76,10 @@ class EventLog:
         self._seq = 0
         self._once: set[str] = set()
         self._has_happened: Callable[[Event], bool] = lambda event: False
-        self._listeners: list[Listener] = []
-        self._kept_listeners: dict[type[Event], list[Callable[[Any], None]]] = defaultdict(list)
+        self._listeners: list[tuple[Listener, Sequence[type[Event]]]] = []
+        self._listeners_of: dict[type[Event], Sequence[Listener]] = {}
+        """Those that are called with each kind of event, once one has happened."""
+        self._kept_listeners: dict[type[Event], list[Listener]] = defaultdict(list)
         self.skippable = True
         """Whether no listener needs the events from the first one on."""
         self._notes: list[StoredEvent] = []
@@ -98,12 +100,19 @@ class EventLog:
         """Whether its events outlive the process."""
         return type(self._sink) is not NullSink
 
-    def listen(self, listener: Listener, *, needs_all_events: bool = True) -> None:
+    def listen(
+        self,
+        listener: Callable[[Kind], None],
+        *kinds: type[Kind],
+        needs_all_events: bool = True,
+    ) -> None:
         """Call *listener* with every event at once, before it is kept; replayed events included.
 
-        *needs_all_events*: it cannot do without the events that a snapshot lets us skip.
+        If it names *kinds*, it is called only with these. *needs_all_events*: it cannot do without
+        the events that a snapshot lets us skip.
         """
-        self._listeners.append(listener)
+        self._listeners.append((listener, kinds))
+        self._listeners_of.clear()
         self.skippable = self.skippable and not needs_all_events
 
     def when_kept(self, kind: type[Kind], listener: Callable[[Kind], None]) -> None:
@@ -232,5 +241,11 @@ class EventLog:
         self._seq = seq
         if (once := event.once) is not None:
             self._once.add(once)
-        for listener in self._listeners:
+        kind = type(event)
+        for listener in self._listeners_of.get(kind) or self._find_listeners(kind):
             listener(event)
+
+    def _find_listeners(self, kind: type[Event]) -> Sequence[Listener]:
+        found = [listener for listener, kinds in self._listeners if not kinds or kind in kinds]
+        self._listeners_of[kind] = found
+        return found
