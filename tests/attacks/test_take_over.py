@@ -61,8 +61,8 @@ def test_a_token_that_came_without_proof_reports_nothing_where_no_ticket_is_aske
     codes: list[str] = []
 
     async def script(league: HttpLeague) -> None:
-        dispatcher = league.manager.season_runner.dispatcher
-        monkeypatch.setattr(dispatcher, "is_ticketless", lambda referee: True)
+        offers = league.manager.season_runner.dispatcher.offers
+        monkeypatch.setattr(offers, "is_ticketless", lambda referee: True)
         stranger = Stranger(league)
         token = await stranger.register_again(await fill(league))
 

@@ -1,28 +1,26 @@
 """Gives the matches of a round to referees, and waits for their results."""
 
 import asyncio
-from asyncio import FIRST_COMPLETED
+from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import TypeAlias
 
-from agent_league.dialects.dialect import PeerSession
+from agent_league.http.exchange import Answer
 from agent_league.league.context import Context
 from agent_league.league.discipline import Discipline
 from agent_league.league.liveness import Liveness
+from agent_league.league.offers import Offers
 from agent_league.league.open_rounds import OpenMatches, Pause
 from agent_league.league.order_failures import OrderFailures
-from agent_league.league.order_sending import OrderSender
-from agent_league.league.orders import Assignment, OrderWriter, TakeResult
+from agent_league.league.order_sending import BegunOrder
+from agent_league.league.orders import Assignment, OrderWriter
 from agent_league.league.pool import NoPool, Pool
-from agent_league.league.referee_pool import PullQueue, RefereePool
+from agent_league.league.referee_pool import RefereePool
 from agent_league.league.walkovers import is_walkover, make_walkover
 from agent_league.own_time import Timeouts
 from agent_league.protocol import Role, tokens
-from agent_league.protocol.deviations import Deviation
-from agent_league.protocol.failures import NoAnswerError
 from agent_league.protocol.play import StartMatch
-from agent_league.protocol.requirements import rules
 from agent_league.season.roster import Entry
 from agent_league.store import events
 from agent_league.store.events import ScheduledMatch
@@ -45,32 +43,28 @@ class Dispatcher:
         self._context = context
         self._season, self._settings = context.season, context.season.settings
         self._referee_pool = referee_pool
-        self._liveness = liveness
-        self._discipline = discipline
         self._failures = OrderFailures(context, referee_pool, liveness)
-        self.take_result: TakeResult | None = None
-        """Set by whoever keeps results."""
-        self._pull_queue = PullQueue()
+        self.order_writer = OrderWriter(context)
+        self.offers = Offers(context, self.order_writer, self._failures, liveness, discipline)
         self.pool: Pool = NoPool()  # set if workers take matches from a queue
-        self._pending: asyncio.Queue[ScheduledMatch] = asyncio.Queue()
+        self._pending: deque[ScheduledMatch] = deque()
+        """The matches that wait for a referee."""
+        self._is_scheduled = self._is_closed = False
         self._assignments: dict[str, Assignment] = {}
         """The matches that referees have, by match id."""
         self.pause = Pause(context)
         self._idle = asyncio.Event()
         self._open_matches = OpenMatches()
         self._referee_plan: dict[str, str] = {}
-        self._dispatching: asyncio.Task[None] | None = None
-        self.order_writer = OrderWriter(context)
-        self._order_sender = OrderSender(context, discipline, self.order_writer, self._find_lease)
         self._keys_of = context.keyring.keys_of
-        self.leases = Timeouts[str](self._on_lease_over)
-        self._lease_times = {one: self._settings.lease(guests=one) for one in (False, True)}
-        """The longest time that a match can take, without guests and with them."""
+        self._leases = Timeouts[str](self._on_lease_over)
+        referee_pool.on_change = self._schedule
         context.events.listen(self._free_referee, events.MatchEnded, needs_all_events=False)
         context.events.when_kept(events.MatchEnded, self._on_match_ended)
         context.events.when_kept(events.AgentSuspended, self._on_referee_gone)
         context.events.when_kept(events.AgentDisqualified, self._on_referee_gone)
         context.events.when_kept(events.MatchAdded, self._on_match_added)
+        context.events.when_kept(events.LeagueContinued, lambda event: self._schedule())
         context.events.when_kept(events.AgentRegistered, self._order_again)
         context.events.when_kept(events.TokenIssued, self._order_again)
 
@@ -94,16 +88,16 @@ class Dispatcher:
         over = self._open_matches.add(waiting)
         self._referee_plan |= referee_plan
         for match in waiting.values():
-            call_when_ready(match, partial(self._pending.put_nowait, match))
-        if self._dispatching is None:
-            self._dispatching = asyncio.ensure_future(self._dispatch())
+            call_when_ready(match, partial(self._put, match))
         try:
             await over
         finally:
             self._open_matches.drop(over)
-            if not self._open_matches and self._dispatching is not None:
-                self._dispatching.cancel()
-                self._dispatching = None
+
+    def close(self) -> None:
+        """Order nothing more; what a referee answers from now on does not matter."""
+        self._is_closed = True
+        self._leases.close()
 
     async def wait_until_idle(self) -> None:
         """Return when no referee has a match any more."""
@@ -111,29 +105,13 @@ class Dispatcher:
             await self._idle.wait()
 
     def count_waiting(self) -> int:
-        return self._pending.qsize()
+        return len(self._pending)
 
     def answer_poll(self, referee: Entry) -> Json:
-        """Return the next match for a referee that asks for its matches, or None.
-
-        Only a referee that did not understand its first order gets its matches in this way.
-        """
-        referee_id = referee.agent_id
-        mine = {a.match.match_id: a for a in self._assignments_of(referee_id)}
-        wanted = {match_id for match_id in mine if match_id in self._open_matches}
-        self._pull_queue.note_poll(referee_id)
-        is_new = referee_id not in self._pull_queue
-        if is_new and self._session(referee_id).is_doubtful(StartMatch):
-            for match_id in sorted(wanted):  # it likely did not understand these orders
-                self._enqueue(mine[match_id])
-        return self._pull_queue.take_next(referee_id, wanted)
-
-    def is_ticketless(self, referee: Entry) -> bool:
-        """Whether *referee* cannot know the tickets of its matches."""
-        if self._settings.strict:
-            return False
-        session = self._context.line(referee).session
-        return referee.agent_id in self._pull_queue or session.uses_other_form(StartMatch)
+        """Return the next match for a referee that asks for its matches, or None."""
+        mine = {one.match.match_id: one for one in self._assignments_of(referee.agent_id)}
+        wanted = {match_id: mine[match_id] for match_id in mine if match_id in self._open_matches}
+        return self.offers.answer_poll(referee, wanted)
 
     def note_unproven(self, referee: Entry) -> None:
         """Note that something was reported in the name of *referee* that does not count."""
@@ -176,7 +154,7 @@ class Dispatcher:
         """Play it beside the others; if nothing is played now, `play` will find it."""
         if self._open_matches:
             self._open_matches.join(event.match_id)
-            self._pending.put_nowait(event.match)
+            self._put(event.match)
 
     def _on_referee_gone(self, event: events.AgentSuspended | events.AgentDisqualified) -> None:
         """Give the matches of a referee that is gone to others."""
@@ -190,45 +168,62 @@ class Dispatcher:
         them, even if somebody else registered its endpoint.
         """
         if self._season.roster[event.agent_id].role is Role.REFEREE:
-            self._session(event.agent_id).forget(StartMatch)
+            self.offers.forget_form(event.agent_id)
         for assignment in self._assignments_of(event.agent_id):
-            self._context.spawn(self._repeat_order(assignment))
+            if self.pool.owns(event.agent_id):
+                self.pool.put(self.write_order(assignment))
+            else:
+                self._context.spawn(self._repeat_order(assignment))
 
     async def _repeat_order(self, assignment: Assignment) -> None:
-        if not await self._offer(assignment):
+        if not await self.offers.offer(assignment):
             assignment.settle(ended=False)
 
     def _assignments_of(self, referee_id: str) -> list[Assignment]:
         return [one for one in self._assignments.values() if one.referee_id == referee_id]
 
-    async def _dispatch(self) -> None:
-        while True:
-            match = await self._pending.get()
-            if self._try_walkover(match):
-                continue
-            preferred = self._referee_plan.get(match.match_id)
-            referee = await self._referee_pool.take(match.match_id, preferred)
-            await self.pause.wait_until_over()
+    def _put(self, match: ScheduledMatch) -> None:
+        """Have a match wait for a referee."""
+        self._pending.append(match)
+        self._schedule()
+
+    def _schedule(self) -> None:
+        """Dispatch what is pending, as soon as everybody knows what happens now."""
+        if self._pending and not self._is_scheduled:
+            self._is_scheduled = True
+            asyncio.get_running_loop().call_soon(self._dispatch)
+
+    def _dispatch(self) -> None:
+        """Give the pending matches to referees, until all of these are busy."""
+        self._is_scheduled = False
+        while self._pending:
+            match = self._pending[0]
+            # Its former referee may have reported it after all.
             if match.match_id in self._open_matches and not self._try_walkover(match):
-                self._context.spawn(self._assign(match, referee.agent_id))
-            else:  # its former referee has reported it after all, or a player is out by now
-                self._referee_pool.release(referee.agent_id, match.match_id)
+                if self._is_closed or self.pause.holds:
+                    return
+                preferred = self._referee_plan.get(match.match_id)
+                referee_id = self._referee_pool.take(match.match_id, preferred)
+                if referee_id is None:
+                    return
+                self._assign(match, referee_id)
+            self._pending.popleft()
 
     def _try_walkover(self, match: ScheduledMatch) -> bool:
         """End a match without a referee if a player is disqualified; False if none is."""
         roster, context = self._season.roster, self._context
         if not is_walkover(match, roster):
             return False
-        if match.match_id in self._open_matches:
-            context.spawn(context.events.append(make_walkover(match, roster, context.now())))
+        context.spawn(context.events.append(make_walkover(match, roster, context.now())))
         return True
 
-    async def _assign(self, match: ScheduledMatch, referee_id: str) -> None:
-        """Give *match* to a referee and wait for its result; if it is lost, it is pending again."""
+    def _assign(self, match: ScheduledMatch, referee_id: str) -> None:
+        """Give *match* to a referee; if it is lost there, it is pending again."""
         make_future = asyncio.get_running_loop().create_future
         is_pooled = self.pool.owns(referee_id)
         ticket = self.pool.make_ticket(match.match_id) if is_pooled else tokens.new_ticket()
         assignment = Assignment(match, referee_id, ticket, make_future(), make_future())
+        assignment.outcome.add_done_callback(partial(self._end_assignment, assignment))
         self._assignments[match.match_id] = assignment
         self._idle.clear()
         event = events.MatchAssigned(
@@ -237,32 +232,56 @@ class Dispatcher:
             referee_id=referee_id,
             ticket_hash=tokens.hash_token(ticket),
         )
-        try:
-            self._context.events.note(event)
-            if await self._offer(assignment) and await self._await_result(assignment):
-                return
-        finally:
-            self._referee_pool.release(referee_id, match.match_id)
-            del self._assignments[match.match_id]
-            if not self._assignments:
-                self._idle.set()
-            self.pool.take_back(match.match_id)
-        if match.match_id in self._open_matches:
-            self._pending.put_nowait(match)
+        self._context.events.note(event)
+        if is_pooled:
+            self.pool.put(self.write_order(assignment))
+            assignment.note_answer()
+        else:
+            self._order(assignment)
 
-    async def _await_result(self, assignment: Assignment) -> bool:
-        """Wait for the result, but not longer than a match can take; False if it is lost."""
-        match, is_pooled = assignment.match, self.pool.owns(assignment.referee_id)
-        if not is_pooled and not await self._retry_order_forms(assignment):
-            return False
-        # A person may take as long as it likes; the queue gives a match of the pool to others.
-        if is_pooled or match.match_id in self._season.by_hand:
-            return await assignment.outcome
-        self.leases.begin(match.match_id, self._find_lease(match))
-        try:
-            return await assignment.outcome
-        finally:
-            self.leases.end(match.match_id)
+    def _order(self, assignment: Assignment) -> None:
+        """Send the order of a match, and look at its answer when it is there."""
+        begun = self.offers.begin(assignment)
+        if begun is None or begun.call is None:
+            self._context.spawn(self._pursue(assignment, begun))
+        else:
+            begun.call.answer.add_done_callback(partial(self._take_answer, assignment, begun))
+
+    def _take_answer(
+        self, assignment: Assignment, begun: BegunOrder, answer: "asyncio.Future[Answer]"
+    ) -> None:
+        """Leave the match to its referee if that has simply accepted it, as nearly always."""
+        if self._is_closed:
+            return
+        if self.offers.is_accepted(assignment, begun):
+            self._begin_lease(assignment)
+        else:
+            self._context.spawn(self._pursue(assignment, begun))
+
+    async def _pursue(self, assignment: Assignment, begun: BegunOrder | None) -> None:
+        """Do all that may help for a referee to take a match; without success, it is lost."""
+        offers = self.offers
+        if await offers.offer(assignment, begun) and await offers.retry_forms(assignment):
+            self._begin_lease(assignment)
+        else:
+            assignment.settle(ended=False)
+
+    def _begin_lease(self, assignment: Assignment) -> None:
+        """Give a referee the time that a match can take; a person may take as long as it likes."""
+        match = assignment.match
+        if match.match_id not in self._season.by_hand and not assignment.outcome.done():
+            self._leases.begin(match.match_id, self.offers.find_lease(match))
+
+    def _end_assignment(self, assignment: Assignment, outcome: "asyncio.Future[bool]") -> None:
+        match, match_id = assignment.match, assignment.match.match_id
+        self._leases.end(match_id)
+        self._referee_pool.release(assignment.referee_id, match_id)
+        del self._assignments[match_id]
+        if not self._assignments:
+            self._idle.set()
+        self.pool.take_back(match_id)
+        if match_id in self._open_matches and not outcome.result():
+            self._put(match)
 
     def _on_lease_over(self, match_id: str) -> None:
         if match_id in self._assignments:
@@ -273,74 +292,3 @@ class Dispatcher:
         referee = self._season.roster[assignment.referee_id]
         await self._failures.note_unreported(referee, assignment.match.match_id)
         assignment.settle(ended=False)
-
-    def _find_lease(self, match: ScheduledMatch) -> float:
-        return self._lease_times[self.order_writer.has_guests(match)]
-
-    async def _retry_order_forms(self, assignment: Assignment) -> bool:
-        """Send the order again, in another form each time, until the referee acts on it."""
-        referee_id, patience = assignment.referee_id, self._settings.patience
-        session = self._session(referee_id)
-        while session.is_doubtful(StartMatch) and referee_id not in self._pull_queue:
-            wait = patience.join + patience.move
-            done, _ = await asyncio.wait({assignment.outcome}, timeout=wait)
-            if done and assignment.outcome.result():
-                session.confirm(StartMatch)
-            if done or not session.try_next_form(StartMatch):
-                return True
-            if not await self._offer(assignment):
-                return False
-        return True
-
-    async def _offer(self, assignment: Assignment) -> bool:
-        """Give the match to its referee; False if it is refused."""
-        try:
-            if self.pool.owns(assignment.referee_id):
-                self.pool.put(self.write_order(assignment))
-                return True
-            if not self._session(assignment.referee_id).uses_other_form(StartMatch):
-                return await self._send_or_enqueue(assignment)
-            # Some referees answer after the match, and report it before that.
-            offering = asyncio.ensure_future(self._send_or_enqueue(assignment))
-            await asyncio.wait({offering, assignment.outcome}, return_when=FIRST_COMPLETED)
-            return offering.result() if offering.done() else assignment.outcome.result()
-        finally:
-            if not assignment.answered.done():
-                assignment.answered.set_result(None)
-
-    async def _send_or_enqueue(self, assignment: Assignment) -> bool:
-        """Send the order, or put it into the queue of a referee that asks; False if it is refused."""
-        referee_id, match_id = assignment.referee_id, assignment.match.match_id
-        if referee_id in self._pull_queue:
-            return self._enqueue(assignment)
-        try:
-            reply = await self._order_sender.send(assignment)
-        except NoAnswerError as error:
-            # Some referees take no orders and ask for their matches instead.
-            may_poll = not error.retryable and not self._settings.strict
-            patience = self._settings.patience.generic
-            if may_poll and await self._pull_queue.wait_for_poll(referee_id, patience):
-                return self._enqueue(assignment)
-            if not assignment.outcome.done():
-                referee = self._season.roster[referee_id]
-                await self._failures.note_untaken(referee, match_id, error)
-            return False
-        self._liveness.note_answer(referee_id)
-        if reply.result is not None and self.take_result is not None:
-            await self.take_result(assignment, reply.result)
-        if reply.status == "ACCEPTED":
-            return True
-        self._failures.note_refused(referee_id, match_id, reply.reason)
-        return False
-
-    def _enqueue(self, assignment: Assignment) -> bool:
-        referee_id, match_id = assignment.referee_id, assignment.match.match_id
-        key = self._keys_of(self._season.roster[referee_id])[0]
-        order = self.order_writer.write(assignment.match, assignment.ticket, key)
-        self._pull_queue.put(referee_id, match_id, self._session(referee_id).describe_order(order))
-        deviation = Deviation(rules.ORDER_FORM, "a referee that asks for its matches")
-        self._discipline.note(referee_id, [deviation], match_id)
-        return True
-
-    def _session(self, referee_id: str) -> PeerSession:
-        return self._context.line(self._season.roster[referee_id]).session

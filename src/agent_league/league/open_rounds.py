@@ -1,7 +1,8 @@
 """What is being played: the matches of each open round, and who has to finish a match first."""
 
 import asyncio
-from collections.abc import Callable, Iterable
+from collections import Counter
+from collections.abc import Callable, Collection
 
 from agent_league.league.context import Context
 from agent_league.store.events import (
@@ -18,39 +19,46 @@ class OpenMatches:
     """The matches that are to be played now, grouped by who waits for them."""
 
     def __init__(self) -> None:
-        self._groups: list[tuple[set[str], asyncio.Future[None]]] = []
+        self._groups: dict[str, asyncio.Future[None]] = {}
+        """For each match, what is done when all of its group have ended."""
+        self._left: Counter[asyncio.Future[None]] = Counter()
+        """How many matches of each group have not ended."""
 
     def __contains__(self, match_id: str) -> bool:
-        return any(match_id in group for group, _ in self._groups)
+        return match_id in self._groups
 
     def __bool__(self) -> bool:
-        return bool(self._groups)
+        return bool(self._left)
 
-    def add(self, match_ids: Iterable[str]) -> "asyncio.Future[None]":
+    def add(self, match_ids: Collection[str]) -> "asyncio.Future[None]":
         """Open these matches; the future is done when all of them have ended."""
-        group = set(match_ids)
         over: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        if group:
-            self._groups.append((group, over))
+        if match_ids:
+            self._groups |= dict.fromkeys(match_ids, over)
+            self._left[over] = len(match_ids)
         else:
             over.set_result(None)
         return over
 
     def join(self, match_id: str) -> None:
         """Open one more match; whoever waits for the latest group waits for it too."""
-        self._groups[-1][0].add(match_id)
+        self._groups[match_id] = latest = next(reversed(self._left))
+        self._left[latest] += 1
 
     def end(self, match_id: str) -> None:
-        for place in self._groups:
-            group, over = place
-            group.discard(match_id)
-            if not group and not over.done():
+        over = self._groups.pop(match_id, None)
+        if over is None:
+            return
+        self._left[over] -= 1
+        if not self._left[over]:
+            del self._left[over]
+            if not over.done():
                 over.set_result(None)
-        self._groups = [place for place in self._groups if place[0]]
 
     def drop(self, over: "asyncio.Future[None]") -> None:
         """Forget the group that nobody waits for any more."""
-        self._groups = [place for place in self._groups if place[1] is not over]
+        if self._left.pop(over, None):
+            self._groups = {one: group for one, group in self._groups.items() if group is not over}
 
 
 class Pause:
@@ -64,16 +72,17 @@ class Pause:
 
     async def wait_until_over(self) -> None:
         """Wait until matches may begin; mostly they may, and after the end they never do."""
-        if self._holds:
+        if self.holds:
             self._apply()
             await self._is_over.wait()
 
     @property
-    def _holds(self) -> bool:
+    def holds(self) -> bool:
+        """Whether no match may begin now."""
         return self._season.paused or self._season.ended_early is not None
 
     def _apply(self, event: Event | None = None) -> None:
-        (self._is_over.clear if self._holds else self._is_over.set)()
+        (self._is_over.clear if self.holds else self._is_over.set)()
 
 
 class PlayersInTurn:

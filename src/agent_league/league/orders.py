@@ -35,6 +35,10 @@ class Assignment(Struct, frozen=True):
         if not self.outcome.done():
             self.outcome.set_result(ended)
 
+    def note_answer(self) -> None:
+        if not self.answered.done():
+            self.answered.set_result(None)
+
 
 class OrderWriter:
     """Writes each order anew, because tokens, endpoints and results may have changed."""

@@ -32,7 +32,7 @@ class RefereeClaims:
         if claim.sender.partition(":")[2] != referee.agent_id:
             return False
         await self._wait_for_answer(claim.match_id)
-        return self._dispatcher.is_ticketless(referee)
+        return self._dispatcher.offers.is_ticketless(referee)
 
     def _is_token(self, referee: Entry, token: str) -> bool:
         holder = self._season.roster.holder(token, self._context.clock())

@@ -2,14 +2,14 @@
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from collections.abc import Set as AbstractSet
 
 from agent_league.agent import log
 from agent_league.league.context import Context
 from agent_league.protocol import Role
 from agent_league.season.assignment import POLICIES, Load, choose, plan
-from agent_league.season.roster import Entry, Lifecycle
+from agent_league.season.roster import Lifecycle
 from agent_league.store.events import AgentRecovered
 from agent_league.vocabulary import Json
 
@@ -17,7 +17,7 @@ _NOBODY: AbstractSet[str] = frozenset()
 
 
 class RefereePool:
-    """Counts the matches of each referee. Only one caller at a time may wait for a free one."""
+    """Counts the matches of each referee."""
 
     def __init__(self, context: Context) -> None:
         self._roster = context.season.roster
@@ -31,21 +31,20 @@ class RefereePool:
         """The referees that ended a match without a result, by match: others try it first."""
         self._is_missing = False
         """Whether it was said that there is no referee."""
-        self._changed = asyncio.Event()
+        self.on_change: Callable[[], None] = lambda: None
+        """Called when a referee may be free; set by whoever has matches for them."""
         context.events.when_kept(AgentRecovered, lambda event: self.wake())
 
-    async def take(self, match_id: str, preferred: str | None = None) -> Entry:
-        """Return a referee for *match_id* as soon as one is free: *preferred*, if that one is."""
-        while True:
-            referee_id = self._choose(match_id, preferred)
-            if referee_id is not None:
-                self._is_missing = False
-                self._running[referee_id].add(match_id)
-                self._assigned_counts[referee_id] += 1
-                return self._roster[referee_id]
+    def take(self, match_id: str, preferred: str | None = None) -> str | None:
+        """Return a referee for *match_id*, *preferred* if that one is free; None if all are busy."""
+        referee_id = self._choose(match_id, preferred)
+        if referee_id is None:
             self._warn_if_missing()
-            self._changed.clear()
-            await self._changed.wait()
+            return None
+        self._is_missing = False
+        self._running[referee_id].add(match_id)
+        self._assigned_counts[referee_id] += 1
+        return referee_id
 
     def _choose(self, match_id: str, preferred: str | None) -> str | None:
         """Return the referee for a match; None if all are busy."""
@@ -77,7 +76,7 @@ class RefereePool:
 
     def release(self, referee_id: str, match_id: str) -> None:
         self._running[referee_id].discard(match_id)
-        self._changed.set()
+        self.on_change()
 
     def rest(self, referee_id: str, seconds: float) -> None:
         """Give no matches to a referee for a while, because it refused one."""
@@ -97,7 +96,7 @@ class RefereePool:
 
     def wake(self) -> None:
         """Look for a free referee again: one has come, or come back."""
-        self._changed.set()
+        self.on_change()
 
     def plan_referees(self, matches: int) -> Sequence[str]:
         """Return the referees of the next *matches* matches, provided that none fails."""
@@ -105,7 +104,7 @@ class RefereePool:
 
     def _end_rest(self, referee_id: str) -> None:
         self._resting.discard(referee_id)
-        self._changed.set()
+        self.on_change()
 
     def _loads(self, avoided: AbstractSet[str] = frozenset()) -> list[Load]:
         """Return the referees that may get a match; *avoided* ones only if there is no other."""

@@ -52,7 +52,7 @@ class ReportReceiver:
         self._context, self._season = context, context.season
         self._dispatcher, self._discipline = runner.dispatcher, runner.discipline
         self._fair_play, self._cross_check = FairPlay(context, read_match), CrossCheck(context)
-        self._dispatcher.take_result = self.take_answer
+        self._dispatcher.offers.take_result = self.take_answer
         self._unplayed: dict[str, set[str]] = defaultdict(set)
         """The tickets of the attempts at a match that were ended without a result."""
         self._unproven: set[str] = set()
@@ -107,7 +107,7 @@ class ReportReceiver:
         if report.ticket and not report.auth_token and assigned is not None:
             referee = self._season.roster[assigned.referee_id]
             is_right = tokens.is_same_secret(tokens.hash_token(report.ticket), assigned.ticket_hash)
-            if is_right and self._dispatcher.is_ticketless(referee):
+            if is_right and self._dispatcher.offers.is_ticketless(referee):
                 return referee
         return self._context.authenticate(report, any_id=not self._season.settings.strict)
 
@@ -128,7 +128,7 @@ class ReportReceiver:
     def _keep(
         self, report: ResultReport, referee: Entry
     ) -> Acknowledgement | Awaitable[Acknowledgement]:
-        ticketless = report.ticket is None and self._dispatcher.is_ticketless(referee)
+        ticketless = report.ticket is None and self._dispatcher.offers.is_ticketless(referee)
         if ticketless and not self._context.has_proof(report):
             raise ProtocolError(ErrorCode.NOT_ALLOWED, UNPROVEN, about=ABOUT, field="auth_token")
         report = self._use_ids(report)

@@ -125,7 +125,7 @@ class SeasonRunner:
     def close(self) -> None:
         self._broadcaster.close()
         self._table_updates.close()
-        self.dispatcher.leases.close()
+        self.dispatcher.close()
         self._waits.close()
         self._events.close()
 
