@@ -40,11 +40,12 @@ def was_played(reported: ReportedResult, game_type: str) -> bool:
     """Whether a match was played: a draw without any choice, and without a number, was not."""
     if reported.termination == Termination.NOT_PLAYED:
         return False
-    details, choices = reported.details, find_choices(reported.details)
-    has_result = reported.winner or reported.technical_losses or reported.status == "TECHNICAL_LOSS"
-    if has_result or "choices" not in details or not find_judge(GAMES.get(game_type)):
+    if reported.winner or reported.technical_losses or reported.status == "TECHNICAL_LOSS":
         return True
-    return any(choices.values()) or bool(details.get("drawn_number"))
+    details = reported.details
+    if "choices" not in details or not find_judge(GAMES.get(game_type)):
+        return True
+    return any(find_choices(details).values()) or bool(details.get("drawn_number"))
 
 
 def has_ids(reported: ReportedResult, players: Sequence[str]) -> bool:

@@ -92,12 +92,12 @@ def read_result(
 
     A loser without a reason of its own lost for the reason of the match, if that is one we know.
     """
-    first, second = map(PlayerId, players)
-    forfeits = {
-        PlayerId(player): _read_reason(reasons.get(player, termination)) for player in losers
-    }
+    first, second = players
+    forfeits: dict[PlayerId, Termination] = {}
+    for player in losers:  # nearly always nobody
+        forfeits[PlayerId(player)] = _read_reason(reasons.get(player, termination))
     return MatchResult(
-        players=(first, second),
+        players=(PlayerId(first), PlayerId(second)),
         winner=PlayerId(winner) if winner is not None else None,
         forfeits=forfeits,
         termination=termination or (Termination.FORFEIT if forfeits else Termination.COMPLETED),

@@ -37,14 +37,17 @@ class Scoring:
 
     def score(self, result: MatchResult) -> dict[PlayerId, int]:
         """Return the points that each player gets for *result*."""
-        return {player: self._points(result, player) for player in result.players}
-
-    def _points(self, result: MatchResult, player: PlayerId) -> int:
-        if player in result.forfeits:
-            return self.technical_loss
+        first, second = result.players
+        if result.forfeits:
+            return {player: self._score_forfeit(result, player) for player in result.players}
         if result.winner is None:
-            return self.draw
-        return self.win if result.winner == player else self.loss
+            return {first: self.draw, second: self.draw}
+        if result.winner == first:
+            return {first: self.win, second: self.loss}
+        return {first: self.loss, second: self.win}
+
+    def _score_forfeit(self, result: MatchResult, player: PlayerId) -> int:
+        return self.technical_loss if player in result.forfeits else self.win
 
 
 class Standing(Struct, frozen=True):
@@ -104,11 +107,12 @@ class Table:
     def add(self, result: MatchResult, times: int = 1) -> None:
         """Count *result*; raise KeyError, and count nothing, if a player has no row."""
         first, second = result.players
-        rows, score = (self._rows[first], self._rows[second]), self._scoring.score(result)
-        for row, rival in zip(rows, (second, first), strict=True):
-            points = score[row.player]
-            self._rows[row.player] = row.after(result, points, times)
-            self._points_taken[row.player][rival] += times * points
+        rows, taken, score = self._rows, self._points_taken, self._scoring.score(result)
+        row, other = rows[first], rows[second]
+        rows[first] = row.after(result, score[first], times)
+        rows[second] = other.after(result, score[second], times)
+        taken[first][second] += times * score[first]
+        taken[second][first] += times * score[second]
         self._levels = None
 
     def remove(self, result: MatchResult) -> None:
