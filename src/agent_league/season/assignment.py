@@ -2,10 +2,13 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 
-class Load(NamedTuple):
+class Load(Struct):
     """How busy a referee is that can be reached."""
 
     referee_id: str
@@ -51,10 +54,10 @@ def choose(policy: Policy, loads: Sequence[Load]) -> Load | None:
 
 def plan(policy: Policy, loads: Sequence[Load], matches: int) -> list[str]:
     """Return the referees of the next *matches* matches, as if each match ended at once."""
-    by_id = {load.referee_id: load._replace(running=0) for load in loads}
+    idle = [replace(load, running=0) for load in loads]
     referee_ids: list[str] = []
-    for _ in range(matches if by_id else 0):
-        load = policy([*by_id.values()])
-        by_id[load.referee_id] = load._replace(given=load.given + 1)
+    for _ in range(matches if idle else 0):
+        load = policy(idle)
+        load.given += 1
         referee_ids.append(load.referee_id)
     return referee_ids

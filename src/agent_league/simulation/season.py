@@ -218,8 +218,8 @@ class SimulatedSeason:
 
     def _change_load(self, referee_id: str, by: int) -> None:
         load = self._loads[referee_id]
-        given = load.given + max(0, by)
-        self._loads[referee_id] = load._replace(running=load.running + by, given=given)
+        load.running += by
+        load.given += max(0, by)
         self._running += by
         self.tally.most_at_once = max(self.tally.most_at_once, self._running)
 
