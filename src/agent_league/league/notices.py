@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from itertools import accumulate
 from typing import Any
 
@@ -46,13 +47,17 @@ class Notices:
         )
 
     def make_own_announcements(self, announcement: rounds.RoundAnnouncement) -> dict[str, Outgoing]:
-        """Return what each player gets that asked to hear only of its own matches."""
+        """Return what each player gets that asked to hear only of its own matches.
+
+        It is the same for both players of a match, so it is written once for them.
+        """
         own: defaultdict[str, list[rounds.AnnouncedMatch]] = defaultdict(list)
         for match in announcement.matches:
             own[match.player_A_id].append(match)
             own[match.player_B_id].append(match)
+        write = cache(lambda *matches: encode_message(replace(announcement, matches=[*matches])))
         return {
-            entry.agent_id: encode_message(replace(announcement, matches=own[entry.agent_id]))
+            entry.agent_id: write(*own[entry.agent_id])
             for entry in self._season.roster.of(Role.PLAYER)
             if entry.compact
         }
