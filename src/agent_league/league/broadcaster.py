@@ -68,7 +68,7 @@ class Broadcaster:
         replaces: str | None = None,
         prepare_extras: Callable[[], Callable[[], Mapping[str, Any]]] | None = None,
         instead: Mapping[str, Outgoing] = MappingProxyType({}),
-        is_for: Callable[[Entry], bool] = lambda entry: True,
+        is_for: Callable[[Entry], bool] | None = None,
     ) -> Mapping[str, "asyncio.Future[None]"]:
         """Queue *notice* for every agent of the roles that it is for, also for one that is away.
 
@@ -78,12 +78,14 @@ class Broadcaster:
         notice has reached it, or cannot any more.
         """
         outgoing, everybody = encode_message(notice), self._roster.of(*notice.route.receiver)
-        receivers = [one for one in everybody if not one.pooled and is_for(one)]
+        receivers = [one for one in everybody if not one.pooled and (not is_for or is_for(one))]
         if prepare_extras and any(self._line(entry).session.reads_extras for entry in receivers):
             outgoing = replace(outgoing, get_extras=cache(prepare_extras()))
         return {
-            who: self._outbox(who).put(instead.get(who, outgoing), urgency, replaces)
-            for who in (entry.agent_id for entry in receivers)
+            one.agent_id: self._outbox(one.agent_id).put(
+                instead.get(one.agent_id, outgoing), urgency, replaces
+            )
+            for one in receivers
         }
 
     def tell_one(self, agent_id: str, notice: Notice) -> None:
@@ -91,10 +93,11 @@ class Broadcaster:
         self._outbox(agent_id).put(encode_message(notice), Urgency.GAME)
 
     def _outbox(self, agent_id: str) -> Outbox:
-        if agent_id not in self._outboxes:
+        outbox = self._outboxes.get(agent_id)
+        if outbox is None:
             send, batches = partial(self._send, agent_id), self._roster[agent_id].compact
-            self._outboxes[agent_id] = Outbox(send, sends_batches=batches)
-        return self._outboxes[agent_id]
+            outbox = self._outboxes[agent_id] = Outbox(send, sends_batches=batches)
+        return outbox
 
     async def drain(self, within: float) -> None:
         """Wait until all notices are delivered, but not longer than *within*."""

@@ -48,7 +48,8 @@ class Outbox:
         self._sends_batches = sends_batches
         self._queue: dict[str | int, QueuedMessage] = {}
         self._numbers = 0
-        self._is_scheduled = False
+        self._is_busy = False
+        """Whether a message is on its way, or will be in a moment."""
         self._loop: asyncio.AbstractEventLoop | None = None
         self._current: asyncio.Future[None] | None = None
         """Done when the message that is on its way has arrived."""
@@ -59,32 +60,27 @@ class Outbox:
     ) -> "asyncio.Future[None]":
         """Queue a message; the future is done when it was sent, or will not be sent any more."""
         loop = self._loop = self._loop or asyncio.get_running_loop()
+        queue, left = self._queue, loop.create_future()
+        if replaces and replaces in queue:
+            queue[replaces].left.set_result(None)
         self._numbers += 1
-        key, left = replaces or self._numbers, loop.create_future()
-        if key in self._queue:
-            self._queue[key].left.set_result(None)
-        self._queue[key] = QueuedMessage(urgency, outgoing, left)
-        if len(self._queue) > self._limit:
-            least = max(item.urgency for item in self._queue.values())
-            oldest = next(key for key, item in self._queue.items() if item.urgency == least)
-            self._drop(oldest)
-            self.dropped += 1
-        if self._current is None and not self._is_scheduled:
-            self._is_scheduled = True  # something more urgent may be put at once
-            loop.call_soon(self._send_next)
+        queue[replaces or self._numbers] = QueuedMessage(urgency, outgoing, left)
+        if len(queue) > self._limit:
+            self._drop_least_urgent()
+        if not self._is_busy:
+            self._is_busy = True
+            loop.call_soon(self._send_next)  # something more urgent may be put at once
         return left
 
-    def _send_next(self) -> None:
-        self._is_scheduled = False
-        if self._queue:
-            messages = self._take_all() if self._sends_batches else [self._take_most_urgent()]
-            self._current = messages[-1].left
-            self._current.add_done_callback(self._on_left)
-            self._send(messages)
-
-    def _on_left(self, left: "asyncio.Future[None]") -> None:
-        self._current = None
-        self._send_next()
+    def _send_next(self, left: "asyncio.Future[None] | None" = None) -> None:
+        """Send what waits, if anything does; whatever was sent before has *left*."""
+        if not self._queue:
+            self._current, self._is_busy = None, False
+            return
+        messages = self._take_all() if self._sends_batches else [self._take_most_urgent()]
+        self._current = messages[-1].left
+        self._current.add_done_callback(self._send_next)
+        self._send(messages)
 
     def _take_all(self) -> list[QueuedMessage]:
         """Return all that wait, the most urgent first."""
@@ -97,6 +93,12 @@ class Outbox:
             return self._queue.popitem()[1]
         key = min(self._queue, key=lambda candidate: self._queue[candidate].urgency)
         return self._queue.pop(key)
+
+    def _drop_least_urgent(self) -> None:
+        least = max(item.urgency for item in self._queue.values())
+        oldest = next(key for key, item in self._queue.items() if item.urgency == least)
+        self._drop(oldest)
+        self.dropped += 1
 
     def _drop(self, key: str | int) -> None:
         self._queue.pop(key).left.set_result(None)
