@@ -121,6 +121,8 @@ class Liveness:
         self._failures.pop(agent_id, None)
 
     def _on_match_ended(self, ended: MatchEnded) -> None:
+        if not (ended.forfeits or self._failures or self._delays):
+            return  # as nearly always: there is nothing to forget
         for player in map(PlayerId, ended.players):
             why = ended.forfeits.get(player)
             if why in _SILENCE:

@@ -234,8 +234,9 @@ class EventLog:
 
     def has_happened(self, event: Event) -> bool:
         """Whether *event* is one that happens once, and has."""
-        once = event.once
-        return once is not None and (once in self._once or self._has_happened(event))
+        if not event.once_key:
+            return False
+        return event.once in self._once or self._has_happened(event)
 
     def _apply(self, seq: int, event: Event) -> None:
         self._seq = seq

@@ -9,7 +9,6 @@ from agent_league.http.exchange import Answer, PageAnswer, PageRequest
 from agent_league.season.season import Season
 from agent_league.store import Event, EventLog
 from agent_league.store.events import MatchEnded
-from agent_league.store.log import StoredEvent
 from agent_league.store.store import Store
 from agent_league.web.league_view import LATEST, Data, LeagueView
 from agent_league.web.records import Records, RememberedRecords, StoredRecords
@@ -56,7 +55,7 @@ class LiveSite:
         seq, view = len(self._log), self._view
         view.note(seq, event)
         if view.records is self._remembered:
-            self._remembered.events.append(StoredEvent(seq, event))
+            self._remembered.events.append(event)
         if isinstance(event, MatchEnded):
             assigned = view.season.assignments.get(event.match_id)
             if assigned is not None:

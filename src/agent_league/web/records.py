@@ -54,8 +54,8 @@ class RememberedRecords:
 
     def __init__(self, season: Season) -> None:
         self._season = season
-        self.events: list[StoredEvent] = []
-        """What has happened, while there is no store to read it from."""
+        self.events: list[Event] = []
+        """What has happened, from the first event on, while there is no store to read it from."""
 
     async def read_events(self, match_ids: Sequence[str]) -> list[Event]:
         season = self._season
@@ -66,7 +66,8 @@ class RememberedRecords:
         return {}
 
     async def read_log(self, after: int, limit: int) -> list[StoredEvent]:
-        return self.events[after : after + limit]
+        events = self.events[after : after + limit]
+        return [StoredEvent(seq, event) for seq, event in enumerate(events, after + 1)]
 
 
 def parse_entries(body: str) -> list[Entry]:
