@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
-from itertools import count
+from itertools import chain, count
 from typing import NamedTuple
 
 from agent_league.protocol import ErrorCode, ProtocolError, Role, tokens
@@ -75,13 +75,14 @@ class Roster(dict[str, Entry]):
 
     def __init__(self) -> None:
         super().__init__()
-        self._by_role: dict[Role, list[str]] = defaultdict(list)
+        self._by_role: dict[Role, dict[str, Entry]] = defaultdict(dict)
         self._by_endpoint: dict[str, str] = {}
         self._by_hash: dict[str, str] = {}
         self._playing = False
 
     def of(self, *roles: Role) -> list[Entry]:
-        return [self[agent_id] for role in roles for agent_id in self._by_role[role]]
+        """Return every agent of these roles, in the order of registration."""
+        return [*chain.from_iterable(self._by_role[role].values() for role in roles)]
 
     def present(self, *roles: Role) -> list[Entry]:
         """Return the agents of these roles that take part now."""
@@ -209,17 +210,18 @@ class Roster(dict[str, Entry]):
         return Lifecycle.ACTIVE if self._playing else Lifecycle.REGISTERED
 
     def _set_state(self, agent_id: str, state: Lifecycle) -> None:
-        self[agent_id] = replace(self[agent_id], state=state)
+        self._set(replace(self[agent_id], state=state))
 
     def _set_states(self, from_states: set[Lifecycle], state: Lifecycle) -> None:
         for entry in self.entries():
             if entry.state in from_states:
                 self._set_state(entry.agent_id, state)
 
+    def _set(self, entry: Entry) -> None:
+        self[entry.agent_id] = self._by_role[entry.role][entry.agent_id] = entry
+
     def _put(self, entry: Entry) -> None:
-        if entry.agent_id not in self:
-            self._by_role[entry.role].append(entry.agent_id)
-        self[entry.agent_id] = entry
+        self._set(entry)
         self._by_endpoint[normalise_endpoint(entry.endpoint)] = entry.agent_id
         self._by_hash[entry.tokens[-1].hash] = entry.agent_id
 
