@@ -90,9 +90,13 @@ class EvenOdd:
 
     def judge(self, choices: Sequence[Json], record: Mapping[str, Json]) -> Outcome | None:
         drawn = record.get("drawn_number")
-        if type(drawn) is not int or any(choice not in PARITIES for choice in choices):
+        if type(drawn) is not int:
             return None
-        return self.outcome(State(calls=tuple(map(self.read_move, choices)), drawn=drawn))
+        try:
+            calls = tuple(map(self.read_move, choices))
+        except IllegalMoveError:
+            return None
+        return self.outcome(State(calls=calls, drawn=drawn))
 
 
 def _parity(number: int) -> Parity:

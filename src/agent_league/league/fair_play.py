@@ -61,18 +61,18 @@ class FairPlay:
 
     def check(self, ended: MatchEnded, referee: Entry, options: Mapping[str, Json]) -> MatchEnded:
         """Return *ended* as it is kept; raise `ProtocolError` if the referee lies."""
-        match = self._season.matches[ended.match_id]
+        match, settings = self._season.matches[ended.match_id], self._season.settings
         played = not ended.technical_losses and ended.termination == Termination.COMPLETED
         if match.commitment is None or not played:
             return ended
-        secret, game = self._season.find_secret(match), self._season.find_game(match.match_id)
-        draw = judge_draw(ended, game, options, secret)
+        game = match.game_type or settings.game_type
+        draw = judge_draw(ended, game, options, self._season.find_secret(match))
         if draw is Draw.FALSE:
             self._put_out(ended, referee)
         if draw is Draw.OWN and referee.agent_id not in self._own_drawers:
             self._own_drawers.add(referee.agent_id)
             log.info("%s draws by itself: its draws cannot be proven", referee.agent_id)
-        if draw is Draw.PROVEN and options != self._season.options_of(match.match_id):
+        if draw is Draw.PROVEN and options != settings.options_of(game):
             return replace(ended, details={**ended.details, "options": dict(options)})
         return ended
 

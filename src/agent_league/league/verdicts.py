@@ -87,6 +87,8 @@ def find_choices(details: Mapping[str, Json]) -> dict[str, Json]:
 def find_contradiction(reported: ReportedResult, result: MatchResult) -> Iterator[Deviation]:
     """Yield a deviation if the reported winner or points are not those of *result*."""
     points = DEFAULT_SCORING.score(result)
+    if reported.winner == result.winner and reported.score == points:
+        return  # as nearly always
     agrees = all(reported.score.get(who, points[who]) == points[who] for who in points)
     if reported.winner != result.winner or not agrees:
         got = f"winner {reported.winner}, score {dict(reported.score)}"
