@@ -1,7 +1,6 @@
 """The orders to referees: what a match is, who plays it, and the proofs that the league sent it."""
 
 import asyncio
-from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TypeAlias
 
@@ -45,7 +44,7 @@ class OrderWriter:
 
     def __init__(self, context: Context) -> None:
         self._context, self._season = context, context.season
-        self._attempts: Counter[str] = Counter()
+        self._attempts: dict[str, int] = {}
         self._options: dict[str, Mapping[str, Json]] = {}
         context.events.when_kept(MatchEnded, self._on_match_ended)
 
@@ -53,8 +52,8 @@ class OrderWriter:
         """Return the order to play *match*, signed with the *keys* of its referee."""
         settings = self._season.settings
         game = match.game_type or settings.game_type
-        self._attempts[match.match_id] += 1
-        conversation = f"conv-{match.match_id.lower()}-{self._attempts[match.match_id]:03}"
+        attempt = self._attempts[match.match_id] = self._attempts.get(match.match_id, 0) + 1
+        conversation = f"conv-{match.match_id.lower()}-{attempt:03}"
         players = (match.first, match.second)
         contestants = [self._make_contestant(one, match, conversation) for one in players]
         return StartMatch(
@@ -119,6 +118,6 @@ class OrderWriter:
 
 def _default_options(contestants: Sequence[Contestant], game_type: str) -> Mapping[str, Json]:
     """Return the options of a match whose players both speak one version of the protocol."""
-    first = contestants[0].dialect
-    is_shared = all(contestant.dialect == first for contestant in contestants[1:])
-    return DEFAULT_OPTIONS.get((first, game_type), {}) if is_shared else {}
+    first, second = contestants
+    is_shared = first.dialect == second.dialect
+    return DEFAULT_OPTIONS.get((first.dialect, game_type), {}) if is_shared else {}

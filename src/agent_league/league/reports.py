@@ -220,7 +220,7 @@ class ReportReceiver:
 
     def _check_guests(self, ended: MatchEnded) -> None:
         """Refuse a result and have the match played again if a guest lost it through our fault."""
-        if asyncio.get_running_loop().time() >= self._guests_excused_until:
+        if not ended.forfeits or asyncio.get_running_loop().time() >= self._guests_excused_until:
             return
         unreached = [
             self._season.roster[player]

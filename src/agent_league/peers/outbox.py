@@ -46,11 +46,10 @@ class Outbox:
         self._send = send
         self._limit = limit
         self._sends_batches = sends_batches
-        self._queue: dict[str | int, QueuedMessage] = {}
-        self._numbers = 0
+        self._queue: dict[str | asyncio.Future[None], QueuedMessage] = {}
         self._is_busy = False
         """Whether a message is on its way, or will be in a moment."""
-        self._loop: asyncio.AbstractEventLoop | None = None
+        self._loop = asyncio.get_running_loop()  # asked for once: every look takes a system call
         self._current: asyncio.Future[None] | None = None
         """Done when the message that is on its way has arrived."""
         self.dropped = 0
@@ -59,17 +58,15 @@ class Outbox:
         self, outgoing: Outgoing, urgency: Urgency, replaces: str | None = None
     ) -> "asyncio.Future[None]":
         """Queue a message; the future is done when it was sent, or will not be sent any more."""
-        loop = self._loop = self._loop or asyncio.get_running_loop()
-        queue, left = self._queue, loop.create_future()
+        queue, left = self._queue, self._loop.create_future()
         if replaces and replaces in queue:
             queue[replaces].left.set_result(None)
-        self._numbers += 1
-        queue[replaces or self._numbers] = QueuedMessage(urgency, outgoing, left)
+        queue[replaces or left] = QueuedMessage(urgency, outgoing, left)
         if len(queue) > self._limit:
             self._drop_least_urgent()
         if not self._is_busy:
             self._is_busy = True
-            loop.call_soon(self._send_next)  # something more urgent may be put at once
+            self._loop.call_soon(self._send_next)  # something more urgent may be put at once
         return left
 
     def _send_next(self, left: "asyncio.Future[None] | None" = None) -> None:
@@ -100,7 +97,7 @@ class Outbox:
         self._drop(oldest)
         self.dropped += 1
 
-    def _drop(self, key: str | int) -> None:
+    def _drop(self, key: "str | asyncio.Future[None]") -> None:
         self._queue.pop(key).left.set_result(None)
 
     def __len__(self) -> int:

@@ -25,5 +25,6 @@ def commit_to_match(
     league_secret: str, match: ScheduledMatch, nonces: tuple[str, str]
 ) -> ScheduledMatch:
     """Return *match* with the *nonces* of its players and the hash of its secret."""
-    match = replace(match, nonces=list(nonces) if any(nonces) else [])
+    if any(nonces):
+        match = replace(match, nonces=list(nonces))
     return replace(match, commitment=commit_to(make_match_secret(league_secret, match)))

@@ -207,9 +207,9 @@ class EventLog:
             self.fail(error)
 
     def _confirm(self, records: list[StoredEvent]) -> None:
-        for stored in records:
-            for listener in self._kept_listeners.get(type(stored.event), ()):
-                listener(stored.event)
+        for _, event, _ in records:
+            for listener in self._kept_listeners.get(type(event), ()):
+                listener(event)
 
     def close(self) -> None:
         """Stop the timer, which would keep all of a league in memory."""

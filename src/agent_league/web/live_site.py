@@ -50,16 +50,18 @@ class LiveSite:
         self._ended: deque[Ended] = deque(maxlen=UNCOUNTED)
         """The matches that the metrics have not counted yet."""
         log.listen(self._note, needs_all_events=False)
+        log.listen(self._note_end, MatchEnded, needs_all_events=False)
 
     def _note(self, event: Event) -> None:
         seq, view = len(self._log), self._view
         view.note(seq, event)
         if view.records is self._remembered:
             self._remembered.events.append(event)
-        if isinstance(event, MatchEnded):
-            assigned = view.season.assignments.get(event.match_id)
-            if assigned is not None:
-                self._ended.append((event.match_id, assigned.at, event.at))
+
+    def _note_end(self, ended: MatchEnded) -> None:
+        assigned = self._view.season.assignments.get(ended.match_id)
+        if assigned is not None:
+            self._ended.append((ended.match_id, assigned.at, ended.at))
 
     @cached_property
     def _site(self) -> "LeagueSite":
