@@ -13,6 +13,7 @@ from agent_league.vocabulary import Json, Seat
 Parity: TypeAlias = Literal["even", "odd"]
 PARITIES: tuple[Parity, ...] = ("even", "odd")
 
+SEATS = (0, 1)
 LOW, HIGH = 1, 10
 DRAWABLE = range(-(2**31), 2**31)  # the protocol's integers: what is drawn must fit in a message
 
@@ -48,7 +49,7 @@ class EvenOdd:
         return State(low, high)
 
     def to_move(self, state: State) -> Sequence[Seat]:
-        return (0, 1) if state.drawn is None else ()
+        return SEATS if state.drawn is None else ()
 
     def view(self, state: State, seat: Seat) -> Json:
         return {"choices": list(PARITIES)}
@@ -60,7 +61,7 @@ class EvenOdd:
         raise IllegalMoveError(f"expected 'even' or 'odd', got {raw!r}")
 
     def legal(self, state: State, seat: Seat) -> Sequence[Parity]:
-        return PARITIES if seat in self.to_move(state) else ()
+        return PARITIES if state.drawn is None and seat in SEATS else ()
 
     def play(self, state: State, moves: Mapping[Seat, Parity], rng: Random) -> State:
         drawn = rng.randint(state.low, state.high)
@@ -69,13 +70,13 @@ class EvenOdd:
     def outcome(self, state: State) -> Outcome | None:
         if state.drawn is None:
             return None
-        parity = _parity(state.drawn)
+        (first, second), parity = state.calls, _parity(state.drawn)
         number = f"number was {state.drawn} ({parity})"
-        if state.calls[0] != state.calls[1]:
-            winner = state.calls.index(parity)
+        if first != second:
+            winner = 0 if first == parity else 1
             return Outcome(winner, f"{{{winner}}} chose {parity}, {number}")
-        verdict = "correct" if state.calls[0] == parity else "incorrect"
-        return Outcome(None, f"Both chose {state.calls[0]}, {number} - both {verdict}")
+        verdict = "correct" if first == parity else "incorrect"
+        return Outcome(None, f"Both chose {first}, {number} - both {verdict}")
 
     def record(self, state: State) -> dict[str, Json]:
         if state.drawn is None:

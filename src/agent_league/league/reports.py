@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Sequence
 from typing import TypeAlias
 
 from msgspec.structs import replace
@@ -134,26 +134,32 @@ class ReportReceiver:
         report = self._use_ids(report)
         at = self._context.now()
         ended = judge_report(report, referee, self._season, at, ticketless=ticketless)
-        if ended is not None and not self._was_played(report):
-            return self._play_again(report, referee, ended)
-        if ended is not None:
-            self._check_guests(ended)
-            options = self._dispatcher.order_writer.find_options(report.match_id)
-            ended = self._fair_play.check(ended, referee, options)
-            if self._cross_check.wants_other(ended):
-                self._dispatcher.repeat(ended.match_id, elsewhere=True)
-                return self._acknowledge_when_kept(ended.match_id, PLAYED_AGAIN)
-            self._note_violations(report, referee, ended)
-        earlier_parts = self._transcripts.pop(report.match_id, {})
-        entries = [entry for part in sorted(earlier_parts) for entry in earlier_parts[part]]
-        events = self._context.events
         if ended is None:
+            self._transcripts.pop(report.match_id, None)
             return self._note_known(report, referee)
-        if events.has_happened(ended):
+        if not self._was_played(report):
+            return self._play_again(report, referee, ended)
+        self._check_guests(ended)
+        options = self._dispatcher.order_writer.find_options(report.match_id)
+        ended = self._fair_play.check(ended, referee, options)
+        if self._cross_check.wants_other(ended):
+            self._dispatcher.repeat(ended.match_id, elsewhere=True)
+            return self._acknowledge_when_kept(ended.match_id, PLAYED_AGAIN)
+        self._note_violations(report, referee, ended)
+        transcript = self._join_transcript(report)
+        if self._context.events.has_happened(ended):
             return self._acknowledge_when_kept(report.match_id, KNOWN)
-        kept = events.add(ended, [*entries, *report.transcript])
+        kept = self._context.events.add(ended, transcript)
         acknowledgement = Acknowledgement(match_id=report.match_id)
         return acknowledgement if kept is None else Deferred(acknowledgement, kept)
+
+    def _join_transcript(self, report: ResultReport) -> Sequence[Json]:
+        """Return the whole transcript of a match: a long one comes in parts before its report."""
+        parts = self._transcripts.pop(report.match_id, None)
+        if parts is None:
+            return report.transcript
+        entries = [entry for part in sorted(parts) for entry in parts[part]]
+        return [*entries, *report.transcript]
 
     async def _note_known(self, report: ResultReport, referee: Entry) -> Acknowledgement:
         """Acknowledge the report of a match whose result is known; another result is evidence."""
