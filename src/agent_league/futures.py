@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Collection, Sequence
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, Protocol, TypeAlias, TypeVar
 
 from agent_league.own_time import Timeouts
 
@@ -50,8 +50,16 @@ def make_waits() -> Waits:
     return Timeouts(lambda give_up: give_up())
 
 
+class Ending(Protocol):
+    """Something that ends, such as a future."""
+
+    def add_done_callback(self, call: Callable[[Any], object], /) -> object:
+        """Call *call* when it has ended, at once or a moment later."""
+        ...
+
+
 def call_when_done(
-    futures: Collection["asyncio.Future[Any]"],
+    futures: Collection[Ending],
     within: float,
     call: Callable[[], object],
     waits: Waits,
@@ -62,7 +70,7 @@ def call_when_done(
         call()
         return
 
-    def count_down(future: "asyncio.Future[Any]") -> None:
+    def count_down(future: Ending) -> None:
         nonlocal left
         left -= 1
         if left == 0:

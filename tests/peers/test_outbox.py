@@ -33,7 +33,7 @@ class Peer:
         (message,) = messages
         task = asyncio.ensure_future(self._take(message.outgoing))
         self._tasks.add(task)
-        task.add_done_callback(lambda done: message.left.set_result(None))
+        task.add_done_callback(lambda done: message.leave())
 
     async def _take(self, taken: Outgoing) -> None:
         self.at_once += 1
@@ -199,7 +199,7 @@ def test_what_waits_for_a_peer_that_takes_batches_goes_out_together() -> None:
         def send(messages: Sequence[QueuedMessage]) -> None:
             sent.append([message.outgoing.body.decode() for message in messages])
             for message in messages:
-                message.left.set_result(None)
+                message.leave()
 
         outbox = Outbox(send, sends_batches=True)
         outbox.put(letter("table"), TABLE)

@@ -69,13 +69,13 @@ class Broadcaster:
         prepare_extras: Callable[[], Callable[[], Mapping[str, Any]]] | None = None,
         instead: Mapping[str, Outgoing] = MappingProxyType({}),
         is_for: Callable[[Entry], bool] | None = None,
-    ) -> Mapping[str, "asyncio.Future[None]"]:
+    ) -> Mapping[str, QueuedMessage]:
         """Queue *notice* for every agent of the roles that it is for, also for one that is away.
 
         It goes only to those that it *is_for*, and some get something else *instead*.
         *prepare_extras* is called now, if there is an agent whose dialect adds something to the
-        notice; it returns a function that writes that. The future of each agent is done when the
-        notice has reached it, or cannot any more.
+        notice; it returns a function that writes that. The message to each agent leaves when it
+        has reached it, or cannot any more.
         """
         outgoing, everybody = encode_message(notice), self._roster.of(*notice.route.receiver)
         receivers = [one for one in everybody if not one.pooled and (not is_for or is_for(one))]
@@ -112,33 +112,31 @@ class Broadcaster:
             outbox.close()
 
     def _send(self, agent_id: str, messages: Sequence[QueuedMessage]) -> None:
-        """Send notices; set the future of each when the agent has taken it, or will not."""
+        """Send notices; each leaves when the agent has taken it, or will not."""
         if len(messages) > 1:
             self._send_batch(agent_id, messages)
             return
         (message,) = messages
-        entry, outgoing, left = self._roster[agent_id], message.outgoing, message.left
-        started = None
+        entry, started = self._roster[agent_id], None
         if entry.state not in AWAY:
-            started = self._line(entry).start(self._sign(entry, outgoing))
+            started = self._line(entry).start(self._sign(entry, message.outgoing))
         if started is None:
-            self._spawn(self._send_in_task(entry, outgoing, left))
+            self._spawn(self._send_in_task(entry, message))
         else:
-            finish = partial(self._finish, entry, outgoing, left, started)
+            finish = partial(self._finish, entry, message, started)
             started.answer.add_done_callback(finish)
 
     def _finish(
         self,
         entry: Entry,
-        outgoing: Outgoing,
-        left: "asyncio.Future[None]",
+        message: QueuedMessage,
         started: StartedCall,
         answer: "asyncio.Future[Answer]",
     ) -> None:
         if self._line(entry).is_taken(started) or self._is_closed:
-            left.set_result(None)
+            message.leave()
         else:
-            self._spawn(self._send_in_task(entry, outgoing, left, started))
+            self._spawn(self._send_in_task(entry, message, started))
 
     def _send_batch(self, agent_id: str, messages: Sequence[QueuedMessage]) -> None:
         entry, started = self._roster[agent_id], None
@@ -162,22 +160,18 @@ class Broadcaster:
     ) -> None:
         if line.is_batch_taken(started) or self._is_closed:
             for message in messages:
-                message.left.set_result(None)
+                message.leave()
         else:
             self._spawn(self._send_one_by_one(entry, messages))
 
     async def _send_one_by_one(self, entry: Entry, messages: Sequence[QueuedMessage]) -> None:
         for message in messages:
-            await self._send_in_task(entry, message.outgoing, message.left)
+            await self._send_in_task(entry, message)
 
     async def _send_in_task(
-        self,
-        entry: Entry,
-        outgoing: Outgoing,
-        left: "asyncio.Future[None]",
-        started: StartedCall | None = None,
+        self, entry: Entry, message: QueuedMessage, started: StartedCall | None = None
     ) -> None:
-        ledger = self._discipline.open_ledger(entry)
+        outgoing, ledger = message.outgoing, self._discipline.open_ledger(entry)
         try:
             if entry.state in AWAY:  # it may listen all the same; if not, that has no consequences
                 await self._line(entry).send(self._sign(entry, outgoing), started=started)
@@ -188,9 +182,9 @@ class Broadcaster:
                 self._complain(entry, outgoing.kind, error)
                 self._liveness.note_untaken_notice(entry)
         finally:
-            left.set_result(None)
             if ledger.deviations:
                 self._discipline.note(entry.agent_id, ledger.deviations.values())
+            message.leave()
 
     def _sign(self, entry: Entry, outgoing: Outgoing) -> Outgoing:
         """Add a proof if the agent acts on the notice, or takes none without."""

@@ -5,7 +5,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 
-from agent_league.futures import call_when_done, make_waits
+from agent_league.futures import Ending, call_when_done, make_waits
 from agent_league.league.broadcaster import Broadcaster
 from agent_league.league.context import Context
 from agent_league.league.discipline import Discipline
@@ -224,7 +224,7 @@ class SeasonRunner:
 
     def _call_in_turn(
         self,
-        sent: Mapping[str, "asyncio.Future[None]"],
+        sent: Mapping[str, Ending],
         match: events.ScheduledMatch,
         begin: Callable[[], None],
     ) -> None:
@@ -234,7 +234,7 @@ class SeasonRunner:
 
     def _call_when_ready(
         self,
-        sent: Mapping[str, "asyncio.Future[None]"],
+        sent: Mapping[str, Ending],
         match: events.ScheduledMatch,
         begin: Callable[[], None],
     ) -> None:
