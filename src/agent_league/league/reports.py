@@ -19,7 +19,7 @@ from agent_league.protocol import Acknowledgement, ErrorCode, ProtocolError, Rol
 from agent_league.protocol.deviations import Deviation
 from agent_league.protocol.play import ResultReport, TranscriptPart
 from agent_league.protocol.requirements import rules
-from agent_league.protocol.results import ReportedResult, Termination
+from agent_league.protocol.results import MatchResult, ReportedResult, Termination
 from agent_league.season.roster import Entry, Lifecycle
 from agent_league.season.season import Season, Stage
 from agent_league.store.events import MatchEnded, MatchVoided
@@ -133,10 +133,11 @@ class ReportReceiver:
             raise ProtocolError(ErrorCode.NOT_ALLOWED, UNPROVEN, about=ABOUT, field="auth_token")
         report = self._use_ids(report)
         at = self._context.now()
-        ended = judge_report(report, referee, self._season, at, ticketless=ticketless)
-        if ended is None:
+        judged = judge_report(report, referee, self._season, at, ticketless=ticketless)
+        if judged is None:
             self._transcripts.pop(report.match_id, None)
             return self._note_known(report, referee)
+        ended, result = judged
         if not self._was_played(report):
             return self._play_again(report, referee, ended)
         self._check_guests(ended)
@@ -145,7 +146,7 @@ class ReportReceiver:
         if self._cross_check.wants_other(ended):
             self._dispatcher.repeat(ended.match_id, elsewhere=True)
             return self._acknowledge_when_kept(ended.match_id, PLAYED_AGAIN)
-        self._note_violations(report, referee, ended)
+        self._note_violations(report, referee, result)
         transcript = self._join_transcript(report)
         if self._context.events.has_happened(ended):
             return self._acknowledge_when_kept(report.match_id, KNOWN)
@@ -238,18 +239,18 @@ class ReportReceiver:
             detail = "the league was away during the match, which is played again"
             raise ProtocolError(ErrorCode.NOT_ALLOWED, detail, about=ABOUT)
 
-    def _note_violations(self, report: ResultReport, referee: Entry, ended: MatchEnded) -> None:
+    def _note_violations(self, report: ResultReport, referee: Entry, result: MatchResult) -> None:
         for violation in report.violations:
             player, rule = violation.player_id, rules.RULES.get(violation.rule)
-            if rule is None or player not in ended.players:
+            if rule is None or player not in result.players:
                 continue
-            self._discipline.note(player, [Deviation(rule, violation.got[:80])], ended.match_id)
+            self._discipline.note(player, [Deviation(rule, violation.got[:80])], report.match_id)
             if rule is rules.PLAYER_ID_OTHER:
                 line = self._context.line(self._season.roster[player])
                 line.session.alias = player, violation.got
-        deviations = list(verdicts.find_contradiction(report.result, ended.result))
+        deviations = list(verdicts.find_contradiction(report.result, result))
         choices = verdicts.find_choices(report.result.details)
-        strangers = sorted(choices.keys() - {*ended.players})
+        strangers = sorted(choices.keys() - {*result.players})
         if strangers:
             deviations.append(Deviation(rules.REPORT_FORM, f"a choice of {strangers[0]}"[:80]))
         if report.ticket is None:
@@ -263,8 +264,8 @@ class ReportReceiver:
 
 def judge_report(
     report: ResultReport, referee: Entry, season: Season, at: str, *, ticketless: bool = False
-) -> MatchEnded | None:
-    """Return the event that *report* leads to, or None if the result is known already.
+) -> tuple[MatchEnded, MatchResult] | None:
+    """Return the event that *report* leads to, and its result, or None if it is known already.
 
     Raises `ProtocolError` for a report that does not count. A referee that cannot know its ticket
     is *ticketless*: its token is enough. Points follow from the winner, not from the score in the
@@ -287,7 +288,7 @@ def judge_report(
         result = verdicts.read_verdict(report.result, players, game)
     except ValueError as error:
         raise _make_field_error(f"result.{error}") from None
-    return MatchEnded.make(match, result, referee.agent_id, at)
+    return MatchEnded.make(match, result, referee.agent_id, at), result
 
 
 def check_right(
