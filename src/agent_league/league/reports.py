@@ -249,10 +249,9 @@ class ReportReceiver:
                 line = self._context.line(self._season.roster[player])
                 line.session.alias = player, violation.got
         deviations = list(verdicts.find_contradiction(report.result, result))
-        choices = verdicts.find_choices(report.result.details)
-        strangers = sorted(choices.keys() - {*result.players})
+        strangers = verdicts.find_choices(report.result.details).keys() - result.players
         if strangers:
-            deviations.append(Deviation(rules.REPORT_FORM, f"a choice of {strangers[0]}"[:80]))
+            deviations.append(Deviation(rules.REPORT_FORM, f"a choice of {min(strangers)}"[:80]))
         if report.ticket is None:
             deviations.append(Deviation(rules.REPORT_TICKET, "no ticket"))
         if not report.auth_token and report.sender != Role.LEAGUE:  # its ticket was proof enough

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec.structs import replace
 
-from agent_league.game import GAMES, Outcome, find_judge
+from agent_league.game import Outcome, find_game, find_judge
 from agent_league.protocol.deviations import Deviation
 from agent_league.protocol.packing import unpack_details
 from agent_league.protocol.requirements import rules
@@ -32,7 +32,7 @@ def read_verdict(reported: ReportedResult, players: Sequence[str], game_type: st
 
 
 def _judge(details: Mapping[str, Json], players: Sequence[str], game_type: str) -> Outcome | None:
-    judge, choices = find_judge(GAMES.get(game_type)), find_choices(details)
+    judge, choices = find_judge(find_game(game_type)), find_choices(details)
     return judge([choices.get(player) for player in players], details) if judge else None
 
 
@@ -43,7 +43,7 @@ def was_played(reported: ReportedResult, game_type: str) -> bool:
     if reported.winner or reported.technical_losses or reported.status == "TECHNICAL_LOSS":
         return True
     details = reported.details
-    if "choices" not in details or not find_judge(GAMES.get(game_type)):
+    if "choices" not in details or not find_judge(find_game(game_type)):
         return True
     return any(find_choices(details).values()) or bool(details.get("drawn_number"))
 
