@@ -210,3 +210,30 @@ def test_what_waits_for_a_peer_that_takes_batches_goes_out_together() -> None:
         return sent
 
     assert run(main()) == [["news", "table"], ["more"]]
+
+
+def test_who_asks_hears_that_a_letter_has_left_also_afterwards() -> None:
+    async def main() -> list[str]:
+        heard: list[str] = []
+        outbox = Outbox(lambda messages: messages[0].leave())
+        message = outbox.put(letter("news"), NEWS)
+        message.add_done_callback(lambda _: heard.append("before"))
+        assert heard == []
+        await outbox.wait_until_empty()
+        message.add_done_callback(lambda _: heard.append("after"))
+        return heard
+
+    assert run(main()) == ["before", "after"]
+
+
+def test_a_letter_that_is_replaced_has_left() -> None:
+    async def main() -> list[str]:
+        heard: list[str] = []
+        outbox = Outbox(lambda messages: messages[0].leave())
+        outbox.put(letter("1"), TABLE, "table").add_done_callback(lambda _: heard.append("1"))
+        outbox.put(letter("2"), TABLE, "table").add_done_callback(lambda _: heard.append("2"))
+        assert heard == ["1"]
+        await outbox.wait_until_empty()
+        return heard
+
+    assert run(main()) == ["1", "2"]

@@ -199,15 +199,20 @@ class Dispatcher:
         while self._pending:
             match = self._pending[0]
             # Its former referee may have reported it after all.
-            if match.match_id in self._open_matches and not self._try_walkover(match):
-                if self._is_closed or self.pause.holds:
-                    return
-                preferred = self._referee_plan.get(match.match_id)
-                referee_id = self._referee_pool.take(match.match_id, preferred)
-                if referee_id is None:
-                    return
-                self._assign(match, referee_id)
+            is_due = match.match_id in self._open_matches and not self._try_walkover(match)
+            referee_id = self._take_referee(match) if is_due else None
+            if is_due and referee_id is None:
+                return
             self._pending.popleft()
+            if referee_id is not None:
+                self._assign(match, referee_id)
+
+    def _take_referee(self, match: ScheduledMatch) -> str | None:
+        """Return a referee that is free for *match*; None if there is none, or it may not begin."""
+        if self._is_closed or self.pause.holds:
+            return None
+        preferred = self._referee_plan.get(match.match_id)
+        return self._referee_pool.take(match.match_id, preferred)
 
     def _try_walkover(self, match: ScheduledMatch) -> bool:
         """End a match without a referee if a player is disqualified; False if none is."""
