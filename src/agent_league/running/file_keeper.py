@@ -51,7 +51,7 @@ class FileKeeper:
     def log_event(self, event: Event) -> None:
         fields: dict[str, Json] = hide_secrets(msgspec.structs.asdict(event))
         del fields["at"]  # the logger writes the time
-        self._log.log(name(type(event)), **fields)
+        self._log.add(name(type(event)), "INFO", fields)
 
     async def run(self) -> None:
         """Write what has changed every few seconds."""
