@@ -13,6 +13,7 @@ from agent_league.vocabulary import Json
 
 PRIVATE_FIELDS = frozenset({"token_hash", "endpoint", "seed"})
 """The fields of events that are never published: they prove who somebody is, or foretell draws."""
+_PRIVATE_KEYS = tuple(f'"{name}":' for name in PRIVATE_FIELDS)
 PRIVATE_SETTINGS = frozenset({"seed", "join_code", "students"})
 """The same among the settings of a league."""
 
@@ -32,9 +33,10 @@ class Line(NamedTuple):
 
 def publish_event(body: str) -> str:
     """Return the JSON of an event without its private fields."""
-    if not any(f'"{name}":' in body for name in PRIVATE_FIELDS):
-        return body
-    return _leave_out(body, PRIVATE_FIELDS)
+    for key in _PRIVATE_KEYS:
+        if key in body:
+            return _leave_out(body, PRIVATE_FIELDS)
+    return body
 
 
 def publish_settings(settings: str) -> str:
@@ -66,5 +68,5 @@ def make_first_link(league_id: str, opened_at: str, settings: str) -> str:
 
 def make_link(previous: str, line: Line) -> str:
     """Return the link of the event in *line*, whose own link is not looked at."""
-    parts = previous, str(line.seq), line.kind, str(line.version), line.body, line.transcript or ""
-    return hash_text("\n".join(parts))
+    seq, kind, version, body, transcript, _ = line
+    return hash_text(f"{previous}\n{seq}\n{kind}\n{version}\n{body}\n{transcript or ''}")

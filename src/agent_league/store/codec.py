@@ -1,5 +1,6 @@
 """Encodes events as rows, and decodes rows of every version."""
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, TypeAlias, Union
@@ -23,6 +24,7 @@ KINDS: Mapping[str, type[Event]] = MappingProxyType(
     {name(kind): kind for kind in Event.__subclasses__()}
 )
 """The class of every event, by the name under which it is stored."""
+_NAMES: Mapping[type[Event], str] = {kind: stored_as for stored_as, kind in KINDS.items()}
 
 Upgrade: TypeAlias = Callable[[dict[str, Json]], dict[str, Json]]
 UPGRADES: Mapping[tuple[str, int], Upgrade] = MappingProxyType({})
@@ -44,14 +46,14 @@ def make_statements(
     statements: list[Statement] = []
     for record in records:
         try:
-            match_id = getattr(record.event, "match_id", None)
+            seq, at, kind, version, match_id, once, body = encode_row(record)
             messages = None
             if record.transcript and match_id:
                 messages = _encode(record.transcript).decode()
                 statements.append((schema.INSERT_TRANSCRIPT, (league_id, match_id, messages)))
-            *row, body = encode_row(record)
-            link = make_link(link, make_line(record.seq, row[2], row[3], body, messages))
-            statements.append((schema.INSERT_EVENT, (league_id, *row, link, body)))
+            link = make_link(link, make_line(seq, kind, version, body, messages))
+            row = league_id, seq, at, kind, version, match_id, once, link, body
+            statements.append((schema.INSERT_EVENT, row))
         except (TypeError, ValueError) as error:  # a value that JSON lacks, or half a character
             raise StoreError(f"event {record.seq} cannot be written down: {error}") from error
     return statements, link
@@ -65,11 +67,12 @@ def make_line(
     return Line(seq, kind, version, publish_event(body), transcript, link)
 
 
-def group_rows(statements: Iterable[Statement]) -> Rows:
-    """Return the rows for each SQL statement, in order."""
-    rows: dict[str, list[Sequence[Any]]] = {}
-    for sql, parameters in statements:
-        rows.setdefault(sql, []).append(parameters)
+def group_rows(groups: Iterable[Sequence[Statement]]) -> Rows:
+    """Return the rows for each SQL statement in any of the *groups*, in order."""
+    rows: dict[str, list[Sequence[Any]]] = defaultdict(list)
+    for statements in groups:
+        for sql, parameters in statements:
+            rows[sql].append(parameters)
     return rows
 
 
@@ -79,7 +82,7 @@ def encode_row(stored: StoredEvent) -> Sequence[Any]:
     return (
         stored.seq,
         event.at,
-        name(type(event)),
+        _NAMES[type(event)],
         event.schema,
         getattr(event, "match_id", None),
         event.once,

@@ -75,7 +75,7 @@ class Writer(ABC):
             try:
                 if self._failure is not None:
                     raise self._failure
-                if rows := group_rows(statement for work in batch for statement in work.statements):
+                if rows := group_rows([work.statements for work in batch]):
                     await self.commit(rows)
                 failure = None
             except StoreError as error:
