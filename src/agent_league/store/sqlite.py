@@ -7,6 +7,8 @@ import sqlite3
 from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import closing, suppress
+from functools import lru_cache, partial
+from itertools import chain
 from pathlib import Path
 from typing import IO, Any, NamedTuple, TypeAlias
 from urllib.parse import quote
@@ -15,7 +17,7 @@ from agent_league.store import schema
 from agent_league.store.codec import Rows
 from agent_league.store.errors import StoreError
 from agent_league.store.store import Durability, Store
-from agent_league.store.writer import Writer
+from agent_league.store.writer import Writer, find_failure
 
 if os.name == "posix":
     import fcntl
@@ -138,34 +140,43 @@ class Committer:
         self._place = path.resolve()
         self._file = _identify(self._place)
         self._waiting: list[_Batch] = []
-        self._draining: asyncio.Task[None] | None = None
+        self._writing: asyncio.Future[list[StoreError | None]] | None = None
 
-    async def commit(self, rows: Rows) -> None:
-        """Return when *rows* are kept, or raise `StoreError`."""
-        batch = _Batch(rows, asyncio.get_running_loop().create_future())
+    def commit(self, rows: Rows) -> "asyncio.Future[None]":
+        """Return what is done when *rows* are kept, or fails with a `StoreError`."""
+        loop = asyncio.get_running_loop()
+        batch = _Batch(rows, loop.create_future())
         self._waiting.append(batch)
-        if self._draining is None:
-            self._draining = asyncio.create_task(self._drain())
-        await batch.done
+        if self._writing is None:
+            self._begin(loop)
+        return batch.done
 
     async def close(self) -> None:
-        if self._draining is not None:
-            await asyncio.wait({self._draining})
+        while self._writing is not None:
+            await asyncio.wait({self._writing})
         if self._database is not None:
             await asyncio.to_thread(self._database.close)
             self._database = None
 
-    async def _drain(self) -> None:
-        interrupted = StoreError(f"{self.path}: writing was interrupted")
-        while self._waiting:
-            batches, self._waiting = self._waiting, []
-            errors: Sequence[StoreError | None] = [interrupted] * len(batches)
-            try:
-                errors = await asyncio.to_thread(self._try, [batch.rows for batch in batches])
-            finally:  # even if this task is cancelled: nobody must wait for ever
-                for batch, error in zip(batches, errors, strict=True):
-                    _resolve(batch.done, error)
-        self._draining = None
+    def _begin(self, loop: asyncio.AbstractEventLoop) -> None:
+        batches, self._waiting = self._waiting, []
+        rows = [batch.rows for batch in batches]
+        self._writing = loop.run_in_executor(None, self._try, rows)
+        self._writing.add_done_callback(partial(self._end, loop, batches))
+
+    def _end(
+        self,
+        loop: asyncio.AbstractEventLoop,
+        batches: Sequence[_Batch],
+        writing: "asyncio.Future[list[StoreError | None]]",
+    ) -> None:
+        self._writing = None
+        if self._waiting:
+            self._begin(loop)
+        failure = find_failure(str(self.path), writing)
+        errors = writing.result() if failure is None else [failure] * len(batches)
+        for batch, error in zip(batches, errors, strict=True):
+            _resolve(batch.done, error)
 
     def _try(self, batches: Sequence[Rows]) -> list[StoreError | None]:
         """Keep *batches* together; if that fails, each by itself, so that one league harms no other."""
@@ -207,8 +218,8 @@ class SqliteWriter(Writer):
         super().__init__(str(committer.path), league_id)
         self._committer, self._lock = committer, lock
 
-    async def commit(self, rows: Rows) -> None:
-        await self._committer.commit(rows)
+    def commit(self, rows: Rows) -> "asyncio.Future[None]":
+        return self._committer.commit(rows)
 
     async def disconnect(self) -> None:
         self._lock.close()
@@ -254,11 +265,16 @@ def _lock(path: Path) -> IO[str]:
 
 def _insert(database: sqlite3.Connection, sql: str, rows: Sequence[Sequence[Any]]) -> None:
     """Write many *rows* with each statement: a statement takes the interpreter from the league."""
-    front, values, back = re.split(r"(?<=VALUES )(\([?, ]+\))", sql)
     for start in range(0, len(rows), ROWS_PER_INSERT):
         chunk = rows[start : start + ROWS_PER_INSERT]
-        statement = f"{front}{', '.join([values] * len(chunk))}{back}"
-        database.execute(statement, [value for row in chunk for value in row])
+        database.execute(_repeat_values(sql, len(chunk)), [*chain.from_iterable(chunk)])
+
+
+@lru_cache(maxsize=4 * ROWS_PER_INSERT)
+def _repeat_values(sql: str, rows: int) -> str:
+    """Return *sql*, which writes one row, as a statement that writes so many *rows*."""
+    front, values, back = re.split(r"(?<=VALUES )(\([?, ]+\))", sql)
+    return f"{front}{', '.join([values] * rows)}{back}"
 
 
 def _describe_error(path: Path, error: BaseException) -> str:

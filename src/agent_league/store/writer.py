@@ -2,12 +2,16 @@
 
 import asyncio
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
+from typing import Any, NamedTuple
 
 from agent_league.store.codec import Rows, Statement, group_rows, make_statements
 from agent_league.store.errors import StoreError
 from agent_league.store.log import StoredEvent
+
+PAUSE_S = 0.002
+"""Seconds between two transactions, at least: so more matches share one, and a quiet league never waits."""
 
 
 class _PendingWrite(NamedTuple):
@@ -28,14 +32,17 @@ class Writer(ABC):
         self.link = ""
         """The link of the hash chain after the last event; set when the league is opened."""
         self._waiting: list[_PendingWrite] = []
-        self._draining: asyncio.Task[None] | None = None
+        self._idle: asyncio.Future[None] | None = None
+        """Done when nothing is being written; None if nothing is."""
+        self._next_at = 0.0
+        """When the next transaction may begin, by the clock of the event loop."""
         self._failure: StoreError | None = None
         self.on_failure: Callable[[StoreError], None] = lambda error: None
         """Called when a write fails, even if nobody awaits it."""
 
     @abstractmethod
-    async def commit(self, rows: Rows) -> None:
-        """Return when *rows* are kept, all of them in one transaction, or raise `StoreError`."""
+    def commit(self, rows: Rows) -> Awaitable[None]:
+        """Wait until *rows* are kept, all of them in one transaction, or raise `StoreError`."""
 
     @abstractmethod
     async def disconnect(self) -> None:
@@ -52,40 +59,69 @@ class Writer(ABC):
 
     def write(self, statements: Sequence[Statement]) -> "asyncio.Future[None]":
         """Write *statements* in one transaction, with all that come in until it begins."""
-        done = asyncio.get_running_loop().create_future()
+        loop = asyncio.get_running_loop()
+        done = loop.create_future()
         if self._failure is not None:
             done.set_exception(type(self._failure)(str(self._failure)))
             return done
         self._waiting.append(_PendingWrite(statements, done))
-        if self._draining is None:
-            self._draining = asyncio.create_task(self._drain())
+        if self._idle is None:
+            self._idle = loop.create_future()
+            loop.call_at(self._next_at, self._begin_transaction, loop)
         return done
 
     async def close(self) -> None:
         """Write what is waiting, then release the league."""
-        if self._draining is not None:
-            await asyncio.wait({self._draining})
+        if self._idle is not None:
+            await asyncio.wait({self._idle})
         self._failure = self._failure or StoreError(f"{self.store} is closed")
         await self.disconnect()
 
-    async def _drain(self) -> None:
-        while self._waiting:
-            batch, self._waiting = self._waiting, []
-            failure: StoreError | None = StoreError(f"{self.store}: writing was interrupted")
-            try:
-                if self._failure is not None:
-                    raise self._failure
-                if rows := group_rows([work.statements for work in batch]):
-                    await self.commit(rows)
-                failure = None
-            except StoreError as error:
-                failure = error
-            finally:  # even if this task is cancelled: nobody must wait for ever
-                self._failure = self._failure or failure
-                if failure is not None:
-                    self.on_failure(failure)
-                _resolve(batch if failure is None else [*batch, *self._waiting], failure)
-        self._draining = None
+    def _begin_transaction(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Write all that is waiting in one transaction."""
+        batch, self._waiting = self._waiting, []
+        rows = group_rows([work.statements for work in batch])
+        committing = self._start_commit(rows, loop)
+        committing.add_done_callback(partial(self._end_transaction, loop, batch))
+
+    def _end_transaction(
+        self,
+        loop: asyncio.AbstractEventLoop,
+        batch: list[_PendingWrite],
+        committing: "asyncio.Future[None]",
+    ) -> None:
+        self._next_at = loop.time() + PAUSE_S
+        failure = find_failure(self.store, committing)
+        if failure is not None:
+            self._failure = self._failure or failure
+            self.on_failure(failure)
+            batch, self._waiting = [*batch, *self._waiting], []
+        if self._waiting:
+            loop.call_at(self._next_at, self._begin_transaction, loop)
+        elif self._idle is not None:
+            self._idle.set_result(None)
+            self._idle = None
+        _resolve(batch, failure)
+
+    def _start_commit(self, rows: Rows, loop: asyncio.AbstractEventLoop) -> "asyncio.Future[None]":
+        if rows and self._failure is None:
+            return asyncio.ensure_future(self.commit(rows))
+        done = loop.create_future()
+        if self._failure is None:
+            done.set_result(None)
+        else:
+            done.set_exception(self._failure)
+        return done
+
+
+def find_failure(store: str, writing: "asyncio.Future[Any]") -> StoreError | None:
+    """Return why *writing*, which has ended, has failed; None if it has not."""
+    if writing.cancelled():
+        return StoreError(f"{store}: writing was interrupted")
+    error = writing.exception()
+    if error is None or isinstance(error, StoreError):
+        return error
+    return StoreError(f"{store}: writing was interrupted by {error!r}")
 
 
 def _resolve(batch: list[_PendingWrite], failure: StoreError | None) -> None:
