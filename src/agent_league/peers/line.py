@@ -242,7 +242,7 @@ class Line:
         `read_plain_replies` at that to requests.
         """
         if within is None:
-            within = max(self._wait(message.kind, None) for message in messages)
+            within = max([self._wait(message.kind, None) for message in messages])
         started = self.session.start_batch(messages, within)
         if started is not None and observer is not None:
             for message in messages:
@@ -252,9 +252,13 @@ class Line:
     def is_batch_taken(self, started: StartedBatch) -> bool:
         """Whether every notice of a batch was taken; if not, each is sent again by itself."""
         results = self.session.read_batch(started)
-        for result in results or ():
-            self.record_result(result, None, b"")
-        return results is not None
+        if results is None:
+            return False
+        self.failures = 0
+        if self.on_reply is not None:
+            for result in results:
+                self.on_reply(result)
+        return True
 
     def record_result(
         self, result: bytes | Raw, observer: LineObserver | None, record: bytes

@@ -25,9 +25,8 @@ class _FaultError(ValueError):
 
 def has_more_tokens(body: bytes, most: int) -> bool:
     """Whether *body* may have more than *most* tokens, so that it has to be looked at closely."""
-    if body.count(_TOKEN_KEY) <= most:
-        return False
-    return body.count(_TOKEN_KEY) - body.count(_HIDDEN_TOKEN) > most
+    found = body.count(_TOKEN_KEY)
+    return found > most and found - body.count(_HIDDEN_TOKEN) > most
 
 
 def find_json_fault(body: bytes) -> str | None:

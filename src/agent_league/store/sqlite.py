@@ -161,8 +161,13 @@ class Committer:
     def _begin(self, loop: asyncio.AbstractEventLoop) -> None:
         batches, self._waiting = self._waiting, []
         rows = [batch.rows for batch in batches]
-        self._writing = loop.run_in_executor(None, self._try, rows)
-        self._writing.add_done_callback(partial(self._end, loop, batches))
+        try:
+            self._writing = loop.run_in_executor(None, self._try, rows)
+        except RuntimeError as error:  # the event loop ends, and nobody must wait for ever
+            for batch in batches:
+                _resolve(batch.done, StoreError(f"{self.path}: writing was interrupted: {error}"))
+        else:
+            self._writing.add_done_callback(partial(self._end, loop, batches))
 
     def _end(
         self,
