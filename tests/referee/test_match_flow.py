@@ -1,4 +1,6 @@
 import asyncio
+import gc
+import weakref
 from datetime import datetime
 from itertools import pairwise
 from typing import Any
@@ -11,6 +13,7 @@ from agent_league.protocol import Patience
 from agent_league.protocol.play import Retry
 from agent_league.protocol.results import Termination
 from agent_league.referee.reporting import GAME_OVER_HEAD_START
+from agent_league.referee.seated_player import SeatedPlayer
 from agent_league.vocabulary import Json
 from arena import URLS, Arena, Script, contest
 from scripted import (
@@ -566,3 +569,22 @@ def test_the_clock_of_the_arena_is_the_loops() -> None:
         return (clock() - EPOCH).total_seconds()
 
     assert run(main()) == 5
+
+
+def test_a_match_that_is_over_leaves_nothing_to_the_garbage_collector(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    seen: list[weakref.ref[SeatedPlayer]] = []
+    sit_down = SeatedPlayer.__init__
+
+    def note(player: SeatedPlayer, *arguments: Any) -> None:
+        sit_down(player, *arguments)
+        seen.append(weakref.ref(player))
+
+    monkeypatch.setattr(SeatedPlayer, "__init__", note)
+    gc.disable()
+    try:
+        contest(EVEN, ODD)
+        assert [player() for player in seen] == [None, None]
+    finally:
+        gc.enable()

@@ -40,7 +40,6 @@ class SeatedPlayer:
         self._opponent: Contestant = order.players[1 - seat]
         self.player_id = self._me.player_id
         self.line = PlayerLine(referee, order, seat, transcript)
-        self._invitation = Question(self._make_invitation, _judge_ack)
         self._first_moves: list[Any] = []
         """The move that came with the answer to the invitation, until it is asked for."""
 
@@ -54,11 +53,12 @@ class SeatedPlayer:
         is_plain = not isinstance(self._referee, Member) or self._referee.league_signs
         if not is_plain or self._me.suspended:
             return self._referee.spawn(self._invite_in_any_dialect())
+        invitation = self._make_invitation_question()
         if first_question is not None and self._me.batched:
-            call = FirstCall(self.line, self._invitation, first_question, self._first_moves.append)
+            call = FirstCall(self.line, invitation, first_question, self._first_moves.append)
             if invited := call.start():
                 return invited
-        return self.line.start_asking(self._invitation)
+        return self.line.start_asking(invitation)
 
     async def _invite_in_any_dialect(self) -> Termination | None:
         """Offer the seat to a player that our own league has not looked at."""
@@ -67,7 +67,7 @@ class SeatedPlayer:
         peers, within = self._referee.peers, self._order.patience.join
         with suppress(NoAnswerError):  # the invitation will show what is wrong
             await peers.detect_dialect_once(Peer(self._me.endpoint, self.player_id), within)
-        return await self.line.ask(self._invitation)
+        return await self.line.ask(self._make_invitation_question())
 
     def move(self, game: AnyGame, state: Any) -> "asyncio.Future[Any | Termination]":
         """Ask for a move now; the future is a legal one as the game reads it, or why it forfeits."""
@@ -109,6 +109,10 @@ class SeatedPlayer:
         who = reply.sender.rpartition(":")[2]
         own_names = {self.player_id, *(self.line.peer.session.alias or ())}
         return who in own_names or who != self._opponent.player_id
+
+    def _make_invitation_question(self) -> Question[play.JoinAck, Termination | None]:
+        # Not kept: it refers to this player, and only the garbage collector would free the two.
+        return Question(self._make_invitation, _judge_ack)
 
     def _make_invitation(self) -> Request[play.JoinAck]:
         return play.Invitation(
