@@ -178,6 +178,8 @@ def test_commands_are_printed_as_they_work_here(
     assert hint == "go on with: .venv/bin/python -m agent_league resume X; a league of two"
     monkeypatch.setattr(sys, "argv", [str(tmp_path / "bin/league")])
     assert name_program() == "bin/league"
+    monkeypatch.setattr(sys, "argv", ["/my leagues/bin/league"])
+    assert localise("league web") == "'/my leagues/bin/league' web"
 
 
 def test_players_whom_nothing_separates_are_said_to_be_level(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 import os
 import re
+import shlex
 import shutil
 import sys
 from pathlib import Path
@@ -27,10 +28,11 @@ def _is_on_path(program: Path) -> bool:
 
 
 def _shorten(path: Path) -> str:
-    """Return *path* as it is called from the current folder, if it is inside that."""
+    """Return *path* as it is typed in the current folder: short if it is inside that, and quoted."""
     absolute = Path(os.path.abspath(path))  # noqa: PTH100 - resolve() would follow links
     here = Path.cwd()
-    return str(absolute.relative_to(here)) if absolute.is_relative_to(here) else str(absolute)
+    shortest = absolute.relative_to(here) if absolute.is_relative_to(here) else absolute
+    return shlex.quote(str(shortest))
 
 
 def localise(text: str) -> str:
