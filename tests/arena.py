@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from agent_league.dialects.v2.session import V2Session
-from agent_league.http.exchange import Answer
 from agent_league.http.memory import Network
 from agent_league.peers.line import Line
 from agent_league.protocol import Patience, Request, tokens
@@ -15,7 +14,7 @@ from agent_league.referee import Referee
 from agent_league.serving.site import make_site
 from agent_league.vocabulary import Json
 from league_box import LEAGUE_URL, referee_meta
-from scripted import STAMP, Behaviour, Call, Scripted, hosted
+from scripted import STAMP, Behaviour, Scripted, hosted
 from timewarp import clock, now, run
 
 REFEREE_URL = "http://ref01/mcp"
@@ -25,7 +24,8 @@ TOKEN = tokens.new_token("REF01")
 Script = Mapping[str, Behaviour]
 
 
-def _admits(call: Call) -> Answer:
+def admits(**changes: Json) -> Behaviour:
+    """Admit the referee, with these changes of the usual reply."""
     admitted = {
         **STAMP,
         "message_type": "REFEREE_REGISTER_RESPONSE",
@@ -36,7 +36,7 @@ def _admits(call: Call) -> Answer:
         "auth_token": TOKEN,
         "league_id": "league_2025_even_odd",
     }
-    return call.returns(admitted)
+    return lambda call: call.returns({**admitted, **changes})
 
 
 class Arena:
@@ -51,7 +51,7 @@ class Arena:
     ) -> None:
         self.net = Network()
         self.first, self.second = Scripted("P01", first), Scripted("P02", second)
-        self.league = Scripted("LM", {"REFEREE_REGISTER_REQUEST": _admits, **(league or {})})
+        self.league = Scripted("LM", {"REFEREE_REGISTER_REQUEST": admits(), **(league or {})})
         chosen = referee_meta(REFEREE_URL, **meta)
         self.referee = Referee("REF01", self.net, LEAGUE_URL, meta=chosen, clock=clock)
         self.net.host(LEAGUE_URL, hosted(self.league))

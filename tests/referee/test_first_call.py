@@ -9,8 +9,8 @@ import pytest
 
 from agent_league.http.exchange import Answer
 from agent_league.vocabulary import Json
-from arena import TOKEN, URLS, Arena, Script
-from scripted import STAMP, Call, Scripted, hosted, says, settled, stays_silent
+from arena import URLS, Arena, Script, admits
+from scripted import Call, Scripted, hosted, says, settled, stays_silent
 from timewarp import now, run
 
 JOIN, CHOOSE, MOVE, OVER = "GAME_INVITATION", "CHOOSE_PARITY_CALL", "GAME_MOVE_CALL", "GAME_OVER"
@@ -40,21 +40,6 @@ class Batching:
         return Answer(200, json.dumps(self._change(right)).encode())
 
 
-def _admits(call: Call) -> Answer:
-    admitted = {
-        **STAMP,
-        "message_type": "REFEREE_REGISTER_RESPONSE",
-        "sender": "league_manager",
-        "status": "ACCEPTED",
-        "referee_id": "REF01",
-        "reason": None,
-        "auth_token": TOKEN,
-        "league_id": "league_2025_even_odd",
-        "signed": True,
-    }
-    return call.returns(admitted)
-
-
 class BatchArena(Arena):
     """A match whose players both take batches."""
 
@@ -64,7 +49,7 @@ class BatchArena(Arena):
         second: Script | None = None,
         change: Change = lambda answers: answers,
     ) -> None:
-        super().__init__(first, second, {"REFEREE_REGISTER_REQUEST": _admits})
+        super().__init__(first, second, {"REFEREE_REGISTER_REQUEST": admits(signed=True)})
         self.batching = [Batching(self.first, change), Batching(self.second)]
         for player, url in zip(self.batching, URLS.values(), strict=True):
             self.net.host(url, hosted(player))
