@@ -26,7 +26,7 @@ class StreamServer:
     async def stop_listening(self) -> None:
         """Take no more connections; those that are open stay so."""
         if self._listening is not None:
-            await stop_listening(self._listening)
+            await stop_listening([self._listening])
 
     async def close(self) -> None:
         """End all calls, also those that would never have been answered."""

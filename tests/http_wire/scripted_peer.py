@@ -76,7 +76,7 @@ async def peer(
         yield server
     finally:
         await server.client.close()
-        await stop_listening(listening)
+        await stop_listening([listening])
         for connection in server.connections:
             connection.transport.abort()
             await connection.lost

@@ -22,6 +22,7 @@ from agent_league.futures import pass_on
 from agent_league.http.connection import Connection, RawRequest
 from agent_league.http.exchange import JSON_TYPE, Answer, HttpRequest, Response
 from agent_league.http.known_heads import KnownHeads
+from agent_league.http.local_socket import connect_locally
 from agent_league.own_time import own_time, timeout_at
 from agent_league.protocol.failures import LateError, NoAnswerError, UnreachableError
 
@@ -233,20 +234,26 @@ class HttpClient:
     async def _dial(self, target: Target, host: str) -> Connection:
         secure, name, port = target.origin
         loop = asyncio.get_running_loop()
-        _, connection = await loop.create_connection(
-            lambda: Connection(
-                target.name,
-                self._max_answer,
-                self._connections,
-                self._known_heads,
-                idle=target.idle,
-                repeat=partial(self._repeat, target),
-            ),
-            host,
-            port,
-            ssl=_make_ssl_context() if secure else None,
-            server_hostname=name if secure else None,
+        make = partial(
+            Connection,
+            target.name,
+            self._max_answer,
+            self._connections,
+            self._known_heads,
+            idle=target.idle,
+            repeat=partial(self._repeat, target),
         )
+        local = None if secure else connect_locally(host, port)
+        if local is not None:
+            _, connection = await loop.create_unix_connection(make, sock=local)
+        else:
+            _, connection = await loop.create_connection(
+                make,
+                host,
+                port,
+                ssl=_make_ssl_context() if secure else None,
+                server_hostname=name if secure else None,
+            )
         if self._closed:
             connection.abort()
         elif self._sweeper is None:

@@ -2,7 +2,7 @@
 
 import asyncio
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import cache, partial
@@ -13,7 +13,8 @@ from agent_league.http.allowances import CallerAllowance
 from agent_league.http.exchange import Answer
 from agent_league.http.known_heads import KnownHeads
 from agent_league.http.limits import ConnectionLimit, Worth, make_limit
-from agent_league.http.listening import stop_listening
+from agent_league.http.listening import start_listening, stop_listening
+from agent_league.http.local_socket import LOOPBACK
 from agent_league.http.request_reader import RequestReader
 from agent_league.http.response import (
     CONTINUE,
@@ -78,7 +79,7 @@ class ServerConnection(asyncio.Protocol):
         self._outlet = Outlet(self._transport)
         self._server.connections.add(self)
         self._deadline.set(self._now() + self._patience)
-        self.address = str((transport.get_extra_info("peername") or ("",))[0])
+        self.address = str((transport.get_extra_info("peername") or (LOOPBACK,))[0])
         self._allowance = self._server.limit.allowances.find(self.address, self.used_at)
         if self._server.is_closing:
             self.abort()
@@ -288,7 +289,7 @@ _get_shared_limit = cache(make_limit)
 class HttpServer:
     """One site on one listening socket; several may live in one event loop."""
 
-    _server: asyncio.Server
+    _listeners: Sequence[asyncio.Server]
 
     def __init__(self, site: Site, limit: ConnectionLimit) -> None:
         self.site, self.limit = site, limit
@@ -311,9 +312,7 @@ class HttpServer:
         names = site.names | {address}  # it may be another one of this machine, as 127.0.0.2
         own = replace(site, local=ip_address(address).is_loopback, names=names)
         server = cls(own, limit or _get_shared_limit())
-        make = partial(ServerConnection, server)
-        loop = asyncio.get_running_loop()
-        server._server = await loop.create_server(make, sock=sock, backlog=1024)
+        server._listeners = await start_listening(partial(ServerConnection, server), sock)
         return server
 
     def remove(self, connection: ServerConnection) -> None:
@@ -326,7 +325,7 @@ class HttpServer:
     async def close(self, grace: float = 1.0) -> None:
         """Stop listening, and give requests in progress *grace* seconds to be answered."""
         self.is_closing = True
-        await stop_listening(self._server)
+        await stop_listening(self._listeners)
         for connection in tuple(self.connections):
             connection.close()
         if self.site.streams is not None:
@@ -339,7 +338,8 @@ class HttpServer:
             task.cancel()
         if self.tasks:
             await asyncio.wait(tuple(self.tasks), timeout=grace)
-        await self._server.wait_closed()
+        for listener in self._listeners:
+            await listener.wait_closed()
 
     async def _wait_until_closed(self, within: float) -> None:
         self._all_closed.clear()
