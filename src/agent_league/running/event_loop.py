@@ -2,6 +2,8 @@
 
 import asyncio
 import gc
+import os
+import sys
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from typing import Any, TypeVar
@@ -14,6 +16,7 @@ def run(main: Coroutine[Any, Any, T]) -> T:
     gc.collect()
     gc.freeze()  # what was imported stays; to search it again and again costs a fifth
     gc.set_threshold(20_000, 20, 20)
+    _let_others_finish()
     factory: Callable[[], asyncio.AbstractEventLoop] | None = None
     with suppress(ImportError):
         import uvloop  # noqa: PLC0415 - not there on every system
@@ -21,6 +24,16 @@ def run(main: Coroutine[Any, Any, T]) -> T:
         factory = uvloop.new_event_loop
     with asyncio.Runner(loop_factory=factory) as runner:
         return runner.run(main)
+
+
+def _let_others_finish() -> None:
+    """Have the system not interrupt another process whenever a message for this one arrives.
+
+    So this process finds more to do each time it runs, and each message costs less.
+    """
+    if sys.platform == "linux":
+        with suppress(OSError):  # a container may forbid it
+            os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))
 
 
 class Leftovers:
