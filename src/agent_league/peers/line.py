@@ -118,9 +118,10 @@ class Line:
 
         None if one of them deviates.
         """
-        results, replies = self.session.read_batch(started), list[Any]()
+        results = self.session.read_batch(started)
         if results is None:
             return None
+        replies: list[Any] = []
         for request, result in zip(requests, results, strict=True):
             found = _read_plain_reply(request, result, who)
             if found is None:
