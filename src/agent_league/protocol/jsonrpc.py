@@ -61,7 +61,9 @@ _encoder = msgspec.json.Encoder()
 
 
 def encode_call(method: str, params: bytes, id: int) -> bytes:  # noqa: A002 - its name in the frame
-    return b'{"jsonrpc":"2.0","method":"%b","params":%b,"id":%d}' % (method.encode(), params, id)
+    # Joined, not formatted: that takes three quarters of the time.
+    start, name = b'{"jsonrpc":"2.0","method":"', method.encode()
+    return b"".join([start, name, b'","params":', params, b',"id":', _encoder.encode(id), b"}"])
 
 
 RESULT_FRAME = b'{"jsonrpc":"2.0","result":%b,"id":%d}'
@@ -150,7 +152,7 @@ def read_plain_results(body: bytes, numbers: Sequence[int]) -> list[Raw] | None:
 
 def encode_batch(frames: Iterable[bytes]) -> bytes:
     """Return calls, or the answers to them, as one batch."""
-    return b"[%b]" % b",".join(frames)
+    return b"[" + b",".join(frames) + b"]"
 
 
 def read_response(body: bytes) -> RpcResponse:
