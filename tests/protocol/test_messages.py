@@ -5,6 +5,7 @@ import msgspec
 import pytest
 
 from agent_league.protocol import MESSAGES, TOOLS, Request, name, read, read_as
+from agent_league.protocol.fields import KNOWN_SENDERS, MOST_KNOWN, is_sender
 from agent_league.vocabulary import Json
 from golden_files import GOLDEN, Golden
 from protocol.samples import QUERY_TYPES, SAMPLES, SENDERS, UNSAMPLED, stamp
@@ -148,3 +149,10 @@ def test_eighteen_messages_of_the_document_and_five_of_ours() -> None:
     ours = {"START_MATCH", "START_MATCH_RESPONSE", "MATCH_TRANSCRIPT", *moves}
     assert ours <= MESSAGES.keys()
     assert len(MESSAGES.keys() - ours) == 18
+
+
+def test_what_strangers_call_themselves_does_not_fill_the_memory() -> None:
+    assert all(is_sender(f"player:{number}") for number in range(2 * MOST_KNOWN))
+    assert len(KNOWN_SENDERS) <= MOST_KNOWN
+    assert not is_sender("nobody")
+    assert "nobody" not in KNOWN_SENDERS

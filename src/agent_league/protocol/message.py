@@ -8,14 +8,16 @@ from msgspec import UNSET, Struct, UnsetType
 
 from agent_league.protocol.explain import make_rule_error
 from agent_league.protocol.fields import (
+    KNOWN_SENDERS,
+    KNOWN_TIMES,
     EnvelopeSender,
     EnvelopeTime,
     Ordinal,
     ProtocolVersion,
     Seconds,
     Text,
-    is_envelope,
     is_sender,
+    is_utc_time,
 )
 from agent_league.vocabulary import Json
 
@@ -90,8 +92,14 @@ class Message(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="
     match_id: Text | None = None
 
     def __post_init__(self) -> None:
-        if not is_envelope(self.sender, self.timestamp):
-            raise make_rule_error("timestamp" if is_sender(self.sender) else "sender")
+        if self.sender not in KNOWN_SENDERS or self.timestamp not in KNOWN_TIMES:
+            self._check_envelope()
+
+    def _check_envelope(self) -> None:
+        if not is_sender(self.sender):
+            raise make_rule_error("sender")
+        if not is_utc_time(self.timestamp):
+            raise make_rule_error("timestamp")
 
 
 Reply = TypeVar("Reply", bound=Message)
