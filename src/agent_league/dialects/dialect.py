@@ -50,7 +50,7 @@ class StartedBatch(Struct, frozen=True):
     """Messages that were sent in one batch, and whose answers are awaited."""
 
     messages: Sequence[Outgoing]
-    numbers: Sequence[int]
+    numbers: list[int]
     """The ids of the calls."""
     answer: "asyncio.Future[Answer]"
     ends: float
