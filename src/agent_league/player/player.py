@@ -173,9 +173,20 @@ class Player(Member):
             self.recall([played])
             self.decision.learn(played)
             self.save_match(played)
-            self.agent_log.note("MATCH_OVER", league_id=self.league_id, **played._asdict())
+            self._note_over(played)
             self._check_commitment(notice)
         return Acknowledgement(match_id=notice.match_id)
+
+    def _note_over(self, played: FinishedMatch) -> None:
+        self.agent_log.note(
+            "MATCH_OVER",
+            league_id=self.league_id,
+            match_id=played.match_id,
+            opponent=played.opponent,
+            mine=played.mine,
+            theirs=played.theirs,
+            won=played.won,
+        )
 
     def _check_commitment(self, notice: play.GameOver) -> None:
         """Warn if the secret of a match is not the one that was promised before anybody moved."""
