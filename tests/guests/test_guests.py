@@ -464,7 +464,7 @@ def parity_call(match_id: str = "R1M1") -> ParityCall:
 
 
 def open_turn(legal: list[Json]) -> OpenTurn:
-    return OpenTurn(parity_call(), Turn("R1M1", "P02", None, legal, EPOCH))
+    return OpenTurn(parity_call(), Turn("R1M1", "P02", None, legal))
 
 
 def test_two_referees_that_ask_for_the_same_move_get_the_same_answer() -> None:

@@ -5,7 +5,6 @@ import json
 import sys
 import threading
 from collections.abc import Iterator
-from datetime import UTC, datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from random import Random
@@ -140,9 +139,7 @@ def test_the_player_falls_back_in_time_and_says_why(
     monkeypatch.setenv("LEAGUE_LLM_BASE_URL", model.url)
     warnings: list[str] = []
     decision = DecisionModel(load_brain("llm:tiny"), "seed", warnings.append)
-    turn = Turn(
-        "R1M1", "P02", SITUATION.view, SITUATION.legal, datetime(2030, 1, 1, tzinfo=UTC), "even_odd"
-    )
+    turn = Turn("R1M1", "P02", SITUATION.view, SITUATION.legal, "even_odd")
 
     async def decide() -> Any:
         found = decision.decide(turn, 0.5)

@@ -22,6 +22,7 @@ from agent_league.player.trust import RefereeCheck
 from agent_league.protocol import Acknowledgement, Message, Role, play, rounds
 from agent_league.protocol.deviations import Deviation
 from agent_league.protocol.error_messages import GameErrorMessage, LeagueErrorMessage
+from agent_league.protocol.fields import parse_time
 from agent_league.protocol.message import Reply
 from agent_league.protocol.registration import PlayerMeta
 from agent_league.serving.game_rules import rules_resources
@@ -150,7 +151,7 @@ class Player(Member):
         """Return the move to make, or an awaitable of it."""
         if self.decision.is_immediate:
             return self.decision.decide_at_once(turn)
-        left = (turn.deadline - self.clock()).total_seconds()
+        left = (parse_time(call.deadline) - self.clock()).total_seconds()
         budget = THINKING_SHARE * estimate_time_left(left, self.patience.move)
         return self.decision.decide(turn, budget)
 

@@ -1,12 +1,10 @@
 """The sensors of a player: read from messages what its decision model needs."""
 
 from collections.abc import Sequence
-from datetime import datetime
 from typing import TypeAlias
 
 from msgspec import Struct
 
-from agent_league.protocol.fields import parse_time
 from agent_league.protocol.play import GameMoveCall, GameOver, ParityCall
 from agent_league.strategy import FinishedMatch
 from agent_league.vocabulary import Json
@@ -22,7 +20,6 @@ class Turn(Struct, frozen=True):
     opponent: str | None
     view: Json
     legal: Sequence[Json]
-    deadline: datetime
     game: str | None = None
 
 
@@ -33,7 +30,7 @@ def perceive_turn(call: MoveCall) -> Turn:
     legal: Sequence[Json] = PARITIES
     if isinstance(call, GameMoveCall):
         view, legal = call.view, call.legal_moves
-    return Turn(call.match_id, opponent, view, legal, parse_time(call.deadline), call.game_type)
+    return Turn(call.match_id, opponent, view, legal, call.game_type)
 
 
 def perceive_result(notice: GameOver, me: str) -> FinishedMatch:
