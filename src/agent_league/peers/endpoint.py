@@ -149,9 +149,10 @@ class Endpoint:
 
         None if one of them is not, or is something else.
         """
-        calls, handlers = read_message_batch(body), list[Handler]()
+        calls = read_message_batch(body)
         if not calls or has_more_tokens(body, len(calls)):
             return None
+        handlers: list[Handler] = []
         for call in calls:
             plan = self._plain.get(type(call.params))
             if plan is None or not _fits_batch(call, plan):

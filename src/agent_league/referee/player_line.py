@@ -11,7 +11,7 @@ from typing import Any, Generic, TypeVar
 from msgspec import Struct
 
 from agent_league.agent import Agent
-from agent_league.clock import format_deadline, format_time
+from agent_league.clock import format_deadline
 from agent_league.dialects.dialect import Outgoing, Peer, StartedCall, encode_message
 from agent_league.futures import copy_outcome
 from agent_league.http.exchange import Answer
@@ -74,11 +74,7 @@ class PlayerLine:
             player = f"{Role.PLAYER}:{me.player_id}"
             self.witness = TranscriptWriter(transcript, referee.sender, player, me.ticket)
         self._jitter_rng = Random(f"{order.seed}|{seat}") if order.retry.jitter else None
-        self._envelope = {
-            **referee.envelope(order.conversation_id),
-            "auth_token": me.ticket,
-            "match_id": order.match_id,
-        }
+        self._ticket = me.ticket
         self.ledger = Ledger(me.player_id, strict=order.strictness == "strict")
         """How this player deviated from the protocol."""
         self._asked: Asked | None = None
@@ -89,8 +85,13 @@ class PlayerLine:
         """By how many milliseconds its deadlines were extended, because the referee was late."""
 
     def envelope(self) -> dict[str, Any]:
-        """Return the envelope of every message to this player about this match."""
-        return {**self._envelope, "timestamp": format_time(self.referee.clock())}
+        """Return the envelope of a message to this player about this match.
+
+        Those that every match has name these fields: to merge a dict takes as long as all the rest.
+        """
+        order = self._order
+        envelope = self.referee.envelope(order.conversation_id)
+        return {**envelope, "auth_token": self._ticket, "match_id": order.match_id}
 
     async def tell(self, notice: Notice, within: float | None = None) -> bool:
         """Send *notice* once; False if it did not arrive."""

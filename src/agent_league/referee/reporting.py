@@ -16,7 +16,7 @@ from agent_league.protocol import ErrorCode
 from agent_league.protocol.deviations import Ledger
 from agent_league.protocol.failures import FailedError, NoAnswerError, RefusedError
 from agent_league.protocol.packing import PACKED
-from agent_league.protocol.play import GameOver, ResultReport, Retry, TranscriptPart, Violation
+from agent_league.protocol.play import ResultReport, Retry, TranscriptPart, Violation
 from agent_league.protocol.results import MatchResult, make_game_result, make_reported_result
 from agent_league.referee.match import Match
 from agent_league.tournament.standings import DEFAULT_SCORING
@@ -32,9 +32,7 @@ async def announce_result(referee: Agent, match: Match, result: MatchResult) -> 
     """Tell both players at the same time; do not wait for one that is absent or slow."""
     waiting, game_result = [], make_game_result(result)
     for number, seat in enumerate(match.seated_players):
-        notice = GameOver(
-            **seat.line.envelope(), game_type=match.order.game_type, game_result=game_result
-        )
+        notice = seat.make_game_over(game_result)
         told = seat.line.start_telling(notice, match.order.patience.game_over)
         why = match.forfeits.get(number)
         if why is None or not why.is_absence:

@@ -13,8 +13,9 @@ from agent_league.game import AnyGame, explain_view
 from agent_league.member import Member
 from agent_league.protocol import Message, Request, play, tokens
 from agent_league.protocol.failures import NoAnswerError
+from agent_league.protocol.fields import VERSION
 from agent_league.protocol.play import Contestant, StartMatch
-from agent_league.protocol.results import Termination
+from agent_league.protocol.results import GameResult, Termination
 from agent_league.referee.first_call import FirstCall
 from agent_league.referee.judging import check_move
 from agent_league.referee.player_line import PlayerLine, Question
@@ -115,34 +116,77 @@ class SeatedPlayer:
         return Question(self._make_invitation, _judge_ack)
 
     def _make_invitation(self) -> Request[play.JoinAck]:
+        order, referee = self._order, self._referee
         return play.Invitation(
-            **self.line.envelope(),
-            league_id=self._order.league_id,
-            round_id=self._order.round_id,
-            game_type=self._order.game_type,
+            protocol=VERSION,
+            sender=referee.sender,
+            timestamp=referee.now(),
+            conversation_id=order.conversation_id,
+            auth_token=self._me.ticket,
+            match_id=order.match_id,
+            league_id=order.league_id,
+            round_id=order.round_id,
+            game_type=order.game_type,
             role_in_match=SEAT_NAMES[self._seat],
             opponent_id=self._opponent.player_id,
-            commitment=commit_to(self._order.seed),
+            commitment=commit_to(order.seed),
         )
 
     def _make_move_call(self, game: AnyGame, state: Any) -> Request[Any]:
-        me, window = self._me, timedelta(seconds=self._order.patience.move)
-        common = {
-            **self.line.envelope(),
-            "player_id": self.player_id,
-            "game_type": self._order.game_type,
-            "deadline": format_deadline(self._referee.clock() + window),
-            "context": play.MoveContext(
-                opponent_id=self._opponent.player_id,
-                round_id=self._order.round_id,
-                your_standings=play.Record(wins=me.wins, losses=me.losses, draws=me.draws),
-            ),
-        }
         if self._order.game_type == PARITY_GAME:
-            return play.ParityCall(**common)
+            return self._make_parity_call()
         moves = list(game.legal(state, self._seat))
         view = explain_view(game, state, self._seat)
-        return play.GameMoveCall(**common, view=view, legal_moves=moves)
+        return play.GameMoveCall(
+            **self.line.envelope(),
+            player_id=self.player_id,
+            game_type=self._order.game_type,
+            deadline=self._find_deadline(),
+            context=self._make_context(),
+            view=view,
+            legal_moves=moves,
+        )
+
+    def _make_parity_call(self) -> play.ParityCall:
+        order, referee = self._order, self._referee
+        return play.ParityCall(
+            protocol=VERSION,
+            sender=referee.sender,
+            timestamp=referee.now(),
+            conversation_id=order.conversation_id,
+            auth_token=self._me.ticket,
+            match_id=order.match_id,
+            player_id=self.player_id,
+            game_type=order.game_type,
+            deadline=self._find_deadline(),
+            context=self._make_context(),
+        )
+
+    def make_game_over(self, game_result: GameResult) -> play.GameOver:
+        """Return the notice that tells this player how the match ended."""
+        order, referee = self._order, self._referee
+        return play.GameOver(
+            protocol=VERSION,
+            sender=referee.sender,
+            timestamp=referee.now(),
+            conversation_id=order.conversation_id,
+            auth_token=self._me.ticket,
+            match_id=order.match_id,
+            game_type=order.game_type,
+            game_result=game_result,
+        )
+
+    def _find_deadline(self) -> str:
+        window = timedelta(seconds=self._order.patience.move)
+        return format_deadline(self._referee.clock() + window)
+
+    def _make_context(self) -> play.MoveContext:
+        me = self._me
+        return play.MoveContext(
+            opponent_id=self._opponent.player_id,
+            round_id=self._order.round_id,
+            your_standings=play.Record(wins=me.wins, losses=me.losses, draws=me.draws),
+        )
 
 
 def _judge_ack(ack: play.JoinAck) -> Termination | None:
