@@ -1,7 +1,6 @@
 """Whether a referee drew as it was told, and what happens to one that lies."""
 
 from collections.abc import Awaitable, Callable, Mapping
-from enum import Enum, auto
 from typing import TypeAlias
 
 from msgspec.structs import replace
@@ -26,29 +25,18 @@ ReadMatch: TypeAlias = Callable[[str], Awaitable[MatchEnded | None]]
 """Returns how a match ended, even one whose result is only in the store."""
 
 
-class Draw(Enum):
-    """How a referee drew."""
-
-    PROVEN = auto()
-    """From the secret of the match: everybody can compute it again."""
-    OWN = auto()
-    """By itself: it knows nothing of secrets."""
-    FALSE = auto()
-    """It says that it drew from the secret, and did not."""
-
-
-def judge_draw(ended: MatchEnded, game_type: str, options: Mapping[str, Json], secret: str) -> Draw:
-    """Return how the referee of *ended* drew, by playing the match again."""
-    other = Draw.FALSE if "draw_secret" in ended.details else Draw.OWN
+def is_proven(ended: MatchEnded, game_type: str, options: Mapping[str, Json], secret: str) -> bool:
+    """Whether *ended* comes from the *secret* of its match, which is played again to find out."""
+    details, players = ended.details, ended.players
     try:
-        turns = list_turns(ended.details, ended.players)
+        turns = list_turns(details, players)
         outcome, record = play_again(GAMES[game_type], options, secret, turns)
     except ReplayError:
-        return other
-    winner = None if outcome.winner is None else ended.players[outcome.winner]
-    told = {name: ended.details[name] for name in record if name in ended.details}
-    agrees = is_same_json(told, {name: record[name] for name in told}) and ended.winner == winner
-    return Draw.PROVEN if agrees and ended.details.get("draw_secret", secret) == secret else other
+        return False
+    winner = None if outcome.winner is None else players[outcome.winner]
+    told = {name: details.get(name, value) for name, value in record.items()}
+    agrees = is_same_json(told, record) and ended.winner == winner
+    return agrees and details.get("draw_secret", secret) == secret
 
 
 class FairPlay:
@@ -66,14 +54,15 @@ class FairPlay:
         if match.commitment is None or not played:
             return ended
         game = match.game_type or settings.game_type
-        draw = judge_draw(ended, game, options, self._season.find_secret(match))
-        if draw is Draw.FALSE:
+        if is_proven(ended, game, options, self._season.find_secret(match)):
+            if options == settings.options_of(game):
+                return ended
+            return replace(ended, details={**ended.details, "options": dict(options)})
+        if "draw_secret" in ended.details:  # it says that it drew from the secret, and did not
             self._put_out(ended, referee)
-        if draw is Draw.OWN and referee.agent_id not in self._own_drawers:
+        if referee.agent_id not in self._own_drawers:
             self._own_drawers.add(referee.agent_id)
             log.info("%s draws by itself: its draws cannot be proven", referee.agent_id)
-        if draw is Draw.PROVEN and options != settings.options_of(game):
-            return replace(ended, details={**ended.details, "options": dict(options)})
         return ended
 
     async def note_conflict(self, report: ResultReport, referee: Entry) -> bool:
