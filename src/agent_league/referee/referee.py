@@ -25,6 +25,7 @@ from agent_league.protocol import (
 )
 from agent_league.protocol.deviations import Deviation
 from agent_league.protocol.error_messages import LeagueErrorMessage
+from agent_league.protocol.fields import VERSION
 from agent_league.protocol.play import (
     GameMoveReply,
     JoinAck,
@@ -128,7 +129,10 @@ class Referee(Member):
             match.reordered.set()
         reason = None if match else self._begin(order)
         return MatchAccepted(
-            **self.envelope(order.conversation_id),
+            protocol=VERSION,
+            sender=self.sender,
+            timestamp=self.now(),
+            conversation_id=order.conversation_id,
             match_id=order.match_id,
             status="REJECTED" if reason else "ACCEPTED",
             reason=reason,

@@ -3,7 +3,6 @@
 import asyncio
 from contextlib import suppress
 from itertools import count
-from typing import Any
 
 import msgspec
 
@@ -15,6 +14,7 @@ from agent_league.peers.retry import compute_delay
 from agent_league.protocol import ErrorCode
 from agent_league.protocol.deviations import Ledger
 from agent_league.protocol.failures import FailedError, NoAnswerError, RefusedError
+from agent_league.protocol.fields import VERSION
 from agent_league.protocol.packing import PACKED
 from agent_league.protocol.play import ResultReport, Retry, TranscriptPart, Violation
 from agent_league.protocol.results import MatchResult, make_game_result, make_reported_result
@@ -90,15 +90,16 @@ async def _send_report_with_valid_token(referee: Member, match: Match, result: M
 
 async def _send_report(referee: Member, match: Match, result: MatchResult) -> None:
     line, order = referee.peers.line(referee.league_url), match.order
-    common: dict[str, Any] = {
-        **referee.envelope(f"{order.conversation_id}-report"),
-        "auth_token": referee.token,
-        "match_id": order.match_id,
-        "ticket": order.ticket,
-    }
+    conversation_id = f"{order.conversation_id}-report"
     *parts, last = match.transcript.parts(_count_long_details(result))
     report = ResultReport(
-        **common,
+        protocol=VERSION,
+        sender=referee.sender,
+        timestamp=referee.now(),
+        conversation_id=conversation_id,
+        auth_token=referee.token,
+        match_id=order.match_id,
+        ticket=order.ticket,
         league_id=order.league_id,
         round_id=order.round_id,
         game_type=order.game_type,
@@ -111,7 +112,15 @@ async def _send_report(referee: Member, match: Match, result: MatchResult) -> No
         ],
     )
     for number, part in enumerate(parts, 1):
-        await line.tell(TranscriptPart(**common, part=number, entries=part))
+        notice = TranscriptPart(
+            **referee.envelope(conversation_id),
+            auth_token=referee.token,
+            match_id=order.match_id,
+            ticket=order.ticket,
+            part=number,
+            entries=part,
+        )
+        await line.tell(notice)
     # A third-party league may tell everybody first, and counts a report that is repeated twice.
     within = None if referee.league_signs else THIRD_PARTY_PATIENCE
     await line.send(encode_message(report), within, ledger=Ledger())
