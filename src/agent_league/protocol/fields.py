@@ -49,9 +49,9 @@ SENDER_PATTERN = rf"^(league_manager(:.+)?|(referee|player):.+){END}"
 _SENDER_RULE = rule('"player:ID", "referee:ID" or "league_manager"')
 Sender: TypeAlias = Annotated[str, Meta(pattern=SENDER_PATTERN, max_length=120, extra=_SENDER_RULE)]
 
-# Every message has these two, and the same values come again and again: to look whether a value is
-# known takes a tenth of the time of its pattern, so `Message` does that first.
-EnvelopeTime: TypeAlias = Annotated[
+# Most messages have these two, and the same values come again and again: to look whether a value is
+# known takes a tenth of the time of its pattern, so `__post_init__` of a message does that first.
+FrequentTime: TypeAlias = Annotated[
     str,
     Meta(max_length=40, extra_json_schema={"pattern": UTC_PATTERN}, extra=_UTC_RULE),
 ]

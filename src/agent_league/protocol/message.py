@@ -11,7 +11,7 @@ from agent_league.protocol.fields import (
     KNOWN_SENDERS,
     KNOWN_TIMES,
     EnvelopeSender,
-    EnvelopeTime,
+    FrequentTime,
     Ordinal,
     ProtocolVersion,
     Seconds,
@@ -73,6 +73,12 @@ class Envelope(TypedDict):
     conversation_id: str
 
 
+def check_time(field: str, value: str) -> None:
+    """Raise an error that names the *field* if its *value* is no time."""
+    if value not in KNOWN_TIMES and not is_utc_time(value):
+        raise make_rule_error(field)
+
+
 class Message(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="message_type"):
     """A message, declared once: its name, its route, its reply and its fields.
 
@@ -84,7 +90,7 @@ class Message(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="
 
     protocol: ProtocolVersion
     sender: EnvelopeSender
-    timestamp: EnvelopeTime
+    timestamp: FrequentTime
     conversation_id: Text
     auth_token: str | None = None
     league_id: Text | None = None
@@ -98,8 +104,7 @@ class Message(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="
     def _check_envelope(self) -> None:
         if not is_sender(self.sender):
             raise make_rule_error("sender")
-        if not is_utc_time(self.timestamp):
-            raise make_rule_error("timestamp")
+        check_time("timestamp", self.timestamp)
 
 
 Reply = TypeVar("Reply", bound=Message)

@@ -4,7 +4,7 @@ from typing import ClassVar, Literal
 
 from msgspec import Raw, Struct, field
 
-from agent_league.protocol.fields import Count, Ordinal, Parity, Sentence, Text, UtcTime
+from agent_league.protocol.fields import Count, FrequentTime, Ordinal, Parity, Sentence, Text
 from agent_league.protocol.message import (
     LEAGUE,
     PLAYER,
@@ -15,6 +15,7 @@ from agent_league.protocol.message import (
     Reply,
     Request,
     Route,
+    check_time,
 )
 from agent_league.protocol.registration import Verdict
 from agent_league.protocol.results import GameResult, ReportedResult
@@ -98,8 +99,12 @@ class JoinAck(Message, frozen=True, kw_only=True, tag="GAME_JOIN_ACK"):
 
     match_id: Text
     player_id: Text
-    arrival_timestamp: UtcTime
+    arrival_timestamp: FrequentTime
     accept: bool
+
+    def __post_init__(self) -> None:
+        Message.__post_init__(self)  # `super` takes longer
+        check_time("arrival_timestamp", self.arrival_timestamp)
 
 
 class Invitation(Request[JoinAck], frozen=True, kw_only=True, tag="GAME_INVITATION"):
@@ -147,8 +152,12 @@ class MoveCall(Request[Reply], frozen=True, kw_only=True):
     match_id: Text
     player_id: Text
     game_type: Text
-    deadline: UtcTime
+    deadline: FrequentTime
     context: MoveContext | None = None
+
+    def __post_init__(self) -> None:
+        Message.__post_init__(self)  # `super` takes longer
+        check_time("deadline", self.deadline)
 
 
 class ParityReply(MoveReply, frozen=True, kw_only=True, tag="CHOOSE_PARITY_RESPONSE"):
