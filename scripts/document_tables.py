@@ -151,7 +151,8 @@ def _unwrap(kind: inspect.Type) -> tuple[inspect.Type, dict[str, Any], bool]:
     null = False
     while isinstance(kind, inspect.Metadata | inspect.UnionType):
         if isinstance(kind, inspect.Metadata):
-            rule, kind = {**rule, **(kind.extra or {})}, kind.type
+            rule |= {**(kind.extra_json_schema or {}), **(kind.extra or {})}
+            kind = kind.type
         else:
             null = True
             kind = next(each for each in kind.types if not isinstance(each, inspect.NoneType))
@@ -170,7 +171,8 @@ def _rule_words(kind: inspect.Type, rule: dict[str, Any]) -> str:
     if isinstance(kind, inspect.LiteralType):
         words = " or ".join(f"`{value}`" for value in kind.values)
     else:
-        words = _length_words(kind) or rule.get("expected", "")
+        length = "" if "pattern" in rule else _length_words(kind)  # a pattern says more
+        words = length or rule.get("expected", "")
     code = rule.get("code", ErrorCode.INVALID_FIELD_VALUE)
     return words if code == ErrorCode.INVALID_FIELD_VALUE else f"{words}; else {code}"
 
