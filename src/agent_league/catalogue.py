@@ -27,10 +27,12 @@ class Catalogue(Mapping[str, T], Generic[T]):
         return self._loaded[name]
 
     def __contains__(self, name: object) -> bool:
-        return name in self._loaded or name in set(self) or self._find_maker(str(name)) is not None
+        # What is installed comes last: to look through all packages takes milliseconds.
+        is_known = name in self._loaded or name in self._list_built_in()
+        return is_known or self._find_maker(str(name)) is not None or name in self._list_installed()
 
     def __iter__(self) -> Iterator[str]:
-        return iter(sorted(self._list_built_in() | entry_points(group=self._package).names))
+        return iter(sorted(self._list_built_in() | self._list_installed()))
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
@@ -52,6 +54,9 @@ class Catalogue(Mapping[str, T], Generic[T]):
         package = importlib.import_module(self._package)
         modules = {module.name for module in pkgutil.iter_modules(package.__path__)}
         return f"{self._package}._{family}" if colon and f"_{family}" in modules else None
+
+    def _list_installed(self) -> set[str]:
+        return entry_points(group=self._package).names
 
     def _list_built_in(self) -> set[str]:
         package = importlib.import_module(self._package)
