@@ -1,5 +1,6 @@
 """Unix sockets between the agents of one user on one machine: a call takes half of what TCP takes."""
 
+import asyncio
 import os
 import socket
 import struct
@@ -42,10 +43,23 @@ def connect_locally(host: str, port: int) -> socket.socket | None:
     local.setblocking(False)
     with suppress(OSError):
         local.connect(_make_name(host, port))
-        if _find_user(local) == os.geteuid():
+        found = local.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
+        _, user, _ = _CREDENTIALS.unpack(found)
+        if user == os.geteuid():
             return local
     local.close()
     return None
+
+
+def find_address(transport: asyncio.BaseTransport) -> str:
+    """Return the address of a caller, which is on this machine if it uses a Unix socket.
+
+    It is empty if the caller has left already.
+    """
+    peer = transport.get_extra_info("peername")
+    if peer is None:
+        return ""
+    return str(peer[0]) if isinstance(peer, tuple) else LOOPBACK
 
 
 def _is_loopback(host: str) -> bool:
@@ -55,11 +69,3 @@ def _is_loopback(host: str) -> bool:
 def _make_name(host: str, port: int) -> bytes:
     """Return a name that is no file: it belongs to the network of this machine, as a port does."""
     return f"\0agent-league/{host}:{port}".encode("ascii")
-
-
-def _find_user(local: socket.socket) -> int:
-    """Return the user who listens at the other end."""
-    if sys.platform != "linux":
-        return -1
-    data = local.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
-    return int(_CREDENTIALS.unpack(data)[1])

@@ -14,7 +14,7 @@ from agent_league.http.exchange import Answer
 from agent_league.http.known_heads import KnownHeads
 from agent_league.http.limits import ConnectionLimit, Worth, make_limit
 from agent_league.http.listening import start_listening, stop_listening
-from agent_league.http.local_socket import LOOPBACK
+from agent_league.http.local_socket import find_address
 from agent_league.http.request_reader import RequestReader
 from agent_league.http.response import (
     CONTINUE,
@@ -79,7 +79,7 @@ class ServerConnection(asyncio.Protocol):
         self._outlet = Outlet(self._transport)
         self._server.connections.add(self)
         self._deadline.set(self._now() + self._patience)
-        self.address = str((transport.get_extra_info("peername") or (LOOPBACK,))[0])
+        self.address = find_address(transport)
         self._allowance = self._server.limit.allowances.find(self.address, self.used_at)
         if self._server.is_closing:
             self.abort()

@@ -1,7 +1,7 @@
 """Whether a referee drew as it was told, and what happens to one that lies."""
 
 from collections.abc import Awaitable, Callable, Mapping
-from typing import TypeAlias
+from typing import NoReturn, TypeAlias
 
 from msgspec.structs import replace
 
@@ -90,7 +90,7 @@ class FairPlay:
             return report.game_type
         return self._season.find_game(report.match_id)
 
-    def _put_out(self, ended: MatchEnded, referee: Entry) -> None:
+    def _put_out(self, ended: MatchEnded, referee: Entry) -> NoReturn:
         why = f"{ended.match_id}: the number does not come from the secret that it was given"
         self._note(ended.match_id, referee, why, ended.winner, ended.details)
         at, note = self._context.now(), self._context.events.note
