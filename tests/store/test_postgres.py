@@ -152,8 +152,11 @@ def test_a_league_that_changed_while_nobody_watched_is_not_written_on(
 
 
 def test_a_league_whose_lock_was_taken_over_is_not_written_on(
-    cluster: Cluster, postgres: str
+    cluster: Cluster, postgres: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    # To renew its term it would connect again, and might take the lock before the other does.
+    monkeypatch.setattr("agent_league.store.postgres_writer.RENEWAL_S", 600.0)
+
     async def scenario() -> None:
         async with waiting(postgres, 0.5) as (_, sink), cluster.connected() as other:
             log = EventLog(sink)
