@@ -10,9 +10,6 @@ from agent_league.store.codec import Rows, Statement, group_rows, make_statement
 from agent_league.store.errors import StoreError
 from agent_league.store.log import StoredEvent
 
-PAUSE_S = 0.002
-"""Seconds between two transactions, at least: so more matches share one, and a quiet league never waits."""
-
 
 class _PendingWrite(NamedTuple):
     """Statements for one transaction, and the future of the caller that waits for them."""
@@ -34,8 +31,6 @@ class Writer(ABC):
         self._waiting: list[_PendingWrite] = []
         self._idle: asyncio.Future[None] | None = None
         """Done when nothing is being written; None if nothing is."""
-        self._next_at = 0.0
-        """When the next transaction may begin, by the clock of the event loop."""
         self._failure: StoreError | None = None
         self.on_failure: Callable[[StoreError], None] = lambda error: None
         """Called when a write fails, even if nobody awaits it."""
@@ -67,7 +62,7 @@ class Writer(ABC):
         self._waiting.append(_PendingWrite(statements, done))
         if self._idle is None:
             self._idle = loop.create_future()
-            loop.call_at(self._next_at, self._begin_transaction, loop)
+            loop.call_soon(self._begin_transaction, loop)
         return done
 
     async def close(self) -> None:
@@ -90,14 +85,13 @@ class Writer(ABC):
         batch: list[_PendingWrite],
         committing: "asyncio.Future[None]",
     ) -> None:
-        self._next_at = loop.time() + PAUSE_S
         failure = find_failure(self.store, committing)
         if failure is not None:
             self._failure = self._failure or failure
             self.on_failure(failure)
             batch, self._waiting = [*batch, *self._waiting], []
         if self._waiting:
-            loop.call_at(self._next_at, self._begin_transaction, loop)
+            loop.call_soon(self._begin_transaction, loop)
         elif self._idle is not None:
             self._idle.set_result(None)
             self._idle = None
