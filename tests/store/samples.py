@@ -1,5 +1,6 @@
 """One event of every kind, which add up to a little league of four players."""
 
+import json
 from collections.abc import Sequence
 
 from agent_league.protocol.results import Termination
@@ -152,8 +153,8 @@ SEASON: Sequence[Event] = (
 )
 
 
-def get_transcript(event: Event) -> Sequence[Json]:
-    return TRANSCRIPT if isinstance(event, MatchEnded) else ()
+def get_transcript(event: Event) -> str:
+    return json.dumps(TRANSCRIPT) if isinstance(event, MatchEnded) else ""
 
 
 STORED: Sequence[StoredEvent] = tuple(

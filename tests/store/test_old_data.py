@@ -99,7 +99,7 @@ def test_an_event_of_an_older_version_is_upgraded_step_by_step(
     steps = {("agent_recovered", 1): _renamed, ("agent_recovered", 2): _renamed_again}
     monkeypatch.setattr("agent_league.store.codec.UPGRADES", MappingProxyType(steps))
     monkeypatch.setattr(AgentRecovered, "schema", 3)
-    expected = (7, AgentRecovered(at=OPENED_AT, agent_id="P01"), ())
+    expected = StoredEvent(7, AgentRecovered(at=OPENED_AT, agent_id="P01"))
     for version, key in enumerate(("who", "agent", "agent_id"), 1):
         body = json.dumps({"event": "agent_recovered", "at": OPENED_AT, key: "P01"})
         assert decode_row(7, "agent_recovered", version, body) == expected

@@ -98,11 +98,13 @@ class JsonLogger:
         """Add an entry; what cannot be written as JSON is written as its `repr`."""
         self.add(event_type, level, details)
 
-    def add(self, event_type: str, level: str, details: dict[str, Json]) -> None:
-        """Add an entry with these *details*, as `log` does."""
+    def add(
+        self, event_type: str, level: str, details: dict[str, Json], at: str | None = None
+    ) -> None:
+        """Add an entry with these *details*, as `log` does: about now, or about what happened *at*."""
         if level not in LEVELS:
             level = _SPELLINGS.get(level.upper(), level.upper())
-        entry = self._encode_entry(event_type, level, details)
+        entry = self._encode_entry(event_type, level, details, at)
         with self._lock:
             self._buffer += entry
             if not self._buffered or level in URGENT or len(self._buffer) >= BUFFER_SIZE:
@@ -139,8 +141,10 @@ class JsonLogger:
         except OSError:  # a full disk must not end a league
             self._lost += body.count(b"\n")
 
-    def _encode_entry(self, event_type: str, level: str, details: dict[str, Json]) -> bytes:
-        time = format_exact_time(self._clock()).encode()
+    def _encode_entry(
+        self, event_type: str, level: str, details: dict[str, Json], at: str | None = None
+    ) -> bytes:
+        time = (at or format_exact_time(self._clock())).encode()
         if not _HEADER.isdisjoint(details):  # a detail must not replace what is ours
             details = {f"_{key}" if key in _HEADER else key: it for key, it in details.items()}
         rest = _encode_if_harmless(details) or _encode(_redact(details))

@@ -2,9 +2,10 @@
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable
 from typing import TypeAlias
 
+import msgspec
 from msgspec.structs import replace
 
 from agent_league.agent import log
@@ -134,8 +135,8 @@ class ReportReceiver:
         report = self._use_ids(report)
         at = self._context.now()
         judged = judge_report(report, referee, self._season, at, ticketless=ticketless)
+        transcript = self._read_transcript(report)
         if judged is None:
-            self._transcripts.pop(report.match_id, None)
             return self._note_known(report, referee)
         ended, result = judged
         if not self._was_played(report):
@@ -147,20 +148,24 @@ class ReportReceiver:
             self._dispatcher.repeat(ended.match_id, elsewhere=True)
             return self._acknowledge_when_kept(ended.match_id, PLAYED_AGAIN)
         self._note_violations(report, referee, result)
-        transcript = self._join_transcript(report)
         if self._context.events.has_happened(ended):
             return self._acknowledge_when_kept(report.match_id, KNOWN)
         kept = self._context.events.add(ended, transcript)
         acknowledgement = Acknowledgement(match_id=report.match_id)
         return acknowledgement if kept is None else Deferred(acknowledgement, kept)
 
-    def _join_transcript(self, report: ResultReport) -> Sequence[Json]:
-        """Return the whole transcript of a match: a long one comes in parts before its report."""
-        parts = self._transcripts.pop(report.match_id, None)
-        if parts is None:
-            return report.transcript
-        entries = [entry for part in sorted(parts) for entry in parts[part]]
-        return [*entries, *report.transcript]
+    def _read_transcript(self, report: ResultReport) -> str:
+        """Return the whole transcript of a match as JSON: a long one comes in parts before its report.
+
+        Raises `ProtocolError` if no store can keep it; nothing has looked into its entries so far.
+        """
+        parts = self._transcripts.pop(report.match_id, {})
+        before = [msgspec.json.encode(entry) for part in sorted(parts) for entry in parts[part]]
+        entries = [*before, *report.transcript]
+        try:
+            return f"[{b','.join(entries).decode()}]" if entries else ""
+        except UnicodeDecodeError as error:
+            raise _make_field_error(f"transcript: expected UTF-8, got {error.reason}") from None
 
     async def _note_known(self, report: ResultReport, referee: Entry) -> Acknowledgement:
         """Acknowledge the report of a match whose result is known; another result is evidence."""
@@ -277,10 +282,6 @@ def judge_report(
     check_right(report, referee, season, ticketless=ticketless)
     if match is None or report.match_id in season.results:
         return None
-    try:  # refuse a transcript that no store can keep; nothing has decoded its entries so far
-        b"".join(report.transcript).decode()
-    except UnicodeDecodeError as error:
-        raise _make_field_error(f"transcript: expected UTF-8, got {error.reason}") from None
     try:
         players = (match.first, match.second)
         game = match.game_type or season.settings.game_type

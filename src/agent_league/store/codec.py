@@ -47,9 +47,8 @@ def make_statements(
     for record in records:
         try:
             seq, at, kind, version, match_id, once, body = encode_row(record)
-            messages = None
-            if record.transcript and match_id:
-                messages = _encode(record.transcript).decode()
+            messages = record.transcript or None
+            if messages is not None:
                 statements.append((schema.INSERT_TRANSCRIPT, (league_id, match_id, messages)))
             link = make_link(link, make_line(seq, kind, version, body, messages))
             row = league_id, seq, at, kind, version, match_id, once, link, body

@@ -7,11 +7,8 @@ from contextlib import suppress
 from functools import partial
 from typing import Any, Final, NamedTuple, Protocol, TypeAlias, TypeVar
 
-from msgspec import Raw
-
 from agent_league.store.errors import StoreError
 from agent_league.store.events import Event
-from agent_league.vocabulary import Json
 
 Kind = TypeVar("Kind", bound=Event)
 Listener: TypeAlias = Callable[[Any], None]
@@ -25,7 +22,8 @@ class StoredEvent(NamedTuple):
 
     seq: int
     event: Event
-    transcript: Sequence[Json | Raw] = ()
+    transcript: str = ""
+    """A JSON list of messages; empty if there is none."""
 
 
 def apply_events(events: Iterable[StoredEvent], apply: Callable[[StoredEvent], None]) -> None:
@@ -92,7 +90,7 @@ class EventLog:
 
     @property
     def link(self) -> str | None:
-        """The link of the hash chain after the last event that was handed over to be kept."""
+        """The link of the hash chain after the last event that is kept, or is just being written."""
         return getattr(self._sink, "link", None)
 
     @property
@@ -144,7 +142,7 @@ class EventLog:
         """Tell the listeners about events from before this log was opened."""
         apply_events(events, lambda stored: self._apply(stored.seq, stored.event))
 
-    async def append(self, event: Event, transcript: Sequence[Json | Raw] = ()) -> bool:
+    async def append(self, event: Event, transcript: str = "") -> bool:
         """Keep *event*; return False if it had already happened. In both cases it is kept by then."""
         if self.has_happened(event):
             await self.flush()
@@ -154,9 +152,7 @@ class EventLog:
             await asyncio.shield(kept)  # whoever waits may be cancelled: it is kept all the same
         return True
 
-    def add(
-        self, event: Event, transcript: Sequence[Json | Raw] = ()
-    ) -> "asyncio.Future[None] | None":
+    def add(self, event: Event, transcript: str = "") -> "asyncio.Future[None] | None":
         """Keep *event*, which has not happened yet; return what is done then, or None if it is."""
         self._apply(self._seq + 1, event)
         return self._hand_over([*self._take_notes(), StoredEvent(self._seq, event, transcript)])
