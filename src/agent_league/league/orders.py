@@ -11,7 +11,7 @@ from agent_league.protocol import tokens
 from agent_league.protocol.play import Contestant, StartMatch
 from agent_league.protocol.results import ReportedResult
 from agent_league.protocol.versions import DEFAULT_OPTIONS
-from agent_league.season.roster import Lifecycle
+from agent_league.season.roster import SUSPENDED
 from agent_league.store.events import MatchEnded, ScheduledMatch
 from agent_league.vocabulary import Json
 
@@ -108,7 +108,7 @@ class OrderWriter:
             dialect=session.dialect,
             tools=session.fingerprint,
             ticket=tokens.sign_for_any(keys, match.match_id, conversation, player_id),
-            suspended=entry.state is Lifecycle.SUSPENDED,
+            suspended=entry.state is SUSPENDED,
             batched=entry.batched,
             wins=row.wins,
             draws=row.draws,

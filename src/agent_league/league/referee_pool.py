@@ -9,7 +9,7 @@ from agent_league.agent import log
 from agent_league.league.context import Context
 from agent_league.protocol import Role
 from agent_league.season.assignment import POLICIES, Load, choose, plan
-from agent_league.season.roster import Lifecycle
+from agent_league.season.roster import ACTIVE
 from agent_league.store.events import AgentRecovered
 from agent_league.vocabulary import Json
 
@@ -60,13 +60,13 @@ class RefereePool:
         """Whether a referee may get a match without a look at the others."""
         entry = self._roster[referee_id]
         is_first_choice = referee_id not in avoided and referee_id not in self._demoted
-        may_play = entry.state is Lifecycle.ACTIVE and referee_id not in self._resting
+        may_play = entry.state is ACTIVE and referee_id not in self._resting
         return is_first_choice and may_play and len(self._running[referee_id]) < entry.capacity
 
     def _warn_if_missing(self) -> None:
         """Say, once, that no match can be played because no referee is left."""
         referees = self._roster.of(Role.REFEREE)
-        if self._is_missing or any(entry.state is Lifecycle.ACTIVE for entry in referees):
+        if self._is_missing or any(entry.state is ACTIVE for entry in referees):
             return
         self._is_missing = True
         log.warning(
@@ -108,7 +108,7 @@ class RefereePool:
 
     def _loads(self, avoided: AbstractSet[str] = frozenset()) -> list[Load]:
         """Return the referees that may get a match; *avoided* ones only if there is no other."""
-        active = [e for e in self._roster.of(Role.REFEREE) if e.state is Lifecycle.ACTIVE]
+        active = [e for e in self._roster.of(Role.REFEREE) if e.state is ACTIVE]
         for second_choice in (avoided, self._demoted):
             if second_choice:
                 active = [e for e in active if e.agent_id not in second_choice] or active

@@ -16,8 +16,9 @@ from agent_league.league.fair_play import FairPlay, ReadMatch
 from agent_league.league.orders import Assignment
 from agent_league.league.season_runner import SeasonRunner
 from agent_league.peers.endpoint import Deferred
-from agent_league.protocol import Acknowledgement, ErrorCode, ProtocolError, Role, tokens
+from agent_league.protocol import Acknowledgement, ErrorCode, ProtocolError, tokens
 from agent_league.protocol.deviations import Deviation
+from agent_league.protocol.message import LEAGUE, REFEREE
 from agent_league.protocol.play import ResultReport, TranscriptPart
 from agent_league.protocol.requirements import rules
 from agent_league.protocol.results import MatchResult, ReportedResult, Termination
@@ -116,7 +117,7 @@ class ReportReceiver:
         """Tell the operator once that the referee of a match seems to report without proof."""
         assigned = self._season.assignments.get(report.match_id)
         referee_id = assigned.referee_id if assigned else ""
-        if report.sender == f"{Role.REFEREE}:{referee_id}" and referee_id not in self._unproven:
+        if report.sender == f"{REFEREE}:{referee_id}" and referee_id not in self._unproven:
             self._unproven.add(referee_id)
             self._dispatcher.note_unproven(self._season.roster[referee_id])
             log.warning(
@@ -259,9 +260,9 @@ class ReportReceiver:
             deviations.append(Deviation(rules.REPORT_FORM, f"a choice of {min(strangers)}"[:80]))
         if report.ticket is None:
             deviations.append(Deviation(rules.REPORT_TICKET, "no ticket"))
-        if not report.auth_token and report.sender != Role.LEAGUE:  # its ticket was proof enough
+        if not report.auth_token and report.sender != LEAGUE:  # its ticket was proof enough
             deviations.append(Deviation(rules.FIELD_MISSING, "no auth_token"))
-        if report.sender not in (Role.LEAGUE, f"{Role.REFEREE}:{referee.agent_id}"):
+        if report.sender not in (LEAGUE, f"{REFEREE}:{referee.agent_id}"):
             deviations.append(Deviation(rules.PLAYER_ID_OTHER, report.sender[:80]))
         self._discipline.note(referee.agent_id, deviations, report.match_id)
 
@@ -295,7 +296,7 @@ def check_right(
     report: Report, referee: Entry, season: Season, *, ticketless: bool = False
 ) -> None:
     """Raise `ProtocolError` unless *referee* may report this match."""
-    if referee.role is not Role.REFEREE:
+    if referee.role is not REFEREE:
         detail = "only a referee reports results"
         raise ProtocolError(ErrorCode.NOT_ALLOWED, detail, about=ABOUT)
     if season.is_past(report.match_id):

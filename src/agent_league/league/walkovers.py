@@ -2,7 +2,7 @@
 
 from agent_league.protocol import Role
 from agent_league.protocol.results import Termination, read_result
-from agent_league.season.roster import Lifecycle, Roster
+from agent_league.season.roster import DISQUALIFIED, Roster
 from agent_league.store.events import MatchEnded, ScheduledMatch
 
 
@@ -22,4 +22,4 @@ def make_walkover(match: ScheduledMatch, roster: Roster, at: str) -> MatchEnded:
 
 
 def _is_out(player: str, roster: Roster) -> bool:
-    return roster[player].state is Lifecycle.DISQUALIFIED
+    return roster[player].state is DISQUALIFIED

@@ -133,7 +133,8 @@ _NAMED_DETAILS = {"drawn_number", "number_parity", "choices", "reason"}
 def make_game_result(result: MatchResult) -> GameResult:
     """Return *result* as its players are told it; details of the wrong type are left out."""
     details = result.details
-    number, choices, reason = (details.get(key) for key in ("drawn_number", "choices", "reason"))
+    number, choices = details.get("drawn_number"), details.get("choices")
+    reason = details.get("reason")
     drawn = number if type(number) is int else None
     return GameResult(
         status=result.status,
