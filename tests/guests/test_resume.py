@@ -68,7 +68,7 @@ class Pen:
         self.events = events
         self.on_failure: object = None
 
-    async def keep(self, *stored: StoredEvent) -> None:
+    async def keep(self, *stored: StoredEvent, may_wait: bool = False) -> None:
         self.events.extend(stored)
 
 

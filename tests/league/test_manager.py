@@ -224,7 +224,7 @@ def test_every_policy_plays_a_league_and_no_referee_gets_more_than_it_can_bear(p
 class SlowSink:
     """Takes a minute to keep a result."""
 
-    async def keep(self, *records: StoredEvent) -> None:
+    async def keep(self, *records: StoredEvent, may_wait: bool = False) -> None:
         if any(isinstance(record.event, MatchEnded) for record in records):
             await asyncio.sleep(60)
 
@@ -236,6 +236,31 @@ def test_a_referee_gets_its_next_match_while_the_last_result_is_being_kept() -> 
     first, second, third, *_ = (order.at for order in box.sent(StartMatch))
     assert second - first < 60
     assert third - first >= 60, "a round begins when all results of the one before are kept"
+
+
+class NotingSink:
+    """Notes which results may wait for others."""
+
+    def __init__(self) -> None:
+        self.waits: list[tuple[int, bool]] = []
+
+    async def keep(self, *records: StoredEvent, may_wait: bool = False) -> None:
+        for record in records:
+            if isinstance(record.event, MatchEnded):
+                self.waits.append((record.event.round_id, may_wait))
+        await asyncio.sleep(1)
+
+
+@pytest.mark.parametrize("overlap", [0, 1])
+def test_only_the_last_result_of_a_round_must_be_kept_at_once(overlap: int) -> None:
+    box, sink = Box(["random"] * 6, overlap_rounds=overlap), NotingSink()
+    box.events.attach(sink)
+    played(box)
+    assert len(sink.waits) == 15
+    expected = [False, False, False] if overlap else [True, True, False]
+    for round_id in range(1, 6):
+        waits = [may_wait for of_round, may_wait in sink.waits if of_round == round_id]
+        assert waits == expected
 
 
 def test_rounds_can_be_announced_some_time_before_they_begin() -> None:

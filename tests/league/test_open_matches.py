@@ -44,3 +44,22 @@ def test_there_is_nothing_to_wait_for_without_matches() -> None:
         return OpenMatches().add([]).done()
 
     assert run(main())
+
+
+def test_all_are_reported_when_the_last_result_is_being_kept() -> None:
+    async def main() -> None:
+        matches = OpenMatches()
+        over = matches.add(["R1M1", "R1M2"])
+        matches.report("R1M1")
+        matches.report("R7M7")  # somebody else's
+        assert not matches.are_all_reported
+        matches.report("R1M2")
+        assert matches.are_all_reported
+        matches.end("R1M1")
+        assert matches.are_all_reported
+        matches.join("R1M3")
+        assert not matches.are_all_reported
+        matches.drop(over)
+        assert matches.are_all_reported
+
+    run(main())

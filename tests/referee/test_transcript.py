@@ -173,7 +173,7 @@ class Keeping:
     def __init__(self) -> None:
         self.said: dict[str, str] = {}
 
-    async def keep(self, *kept: StoredEvent) -> None:
+    async def keep(self, *kept: StoredEvent, may_wait: bool = False) -> None:
         for stored in kept:
             if stored.transcript:
                 self.said[getattr(stored.event, "match_id", "")] = stored.transcript

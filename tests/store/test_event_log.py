@@ -20,7 +20,7 @@ class Gate:
         self.broken = False
         self.asked: list[StoredEvent] = []
 
-    def keep(self, *kept: StoredEvent) -> Awaitable[None]:
+    def keep(self, *kept: StoredEvent, may_wait: bool = False) -> Awaitable[None]:
         self.asked.extend(kept)
         return self._wait()
 

@@ -138,8 +138,16 @@ class Dispatcher:
             lose = partial(self._assignments[match_id].settle, ended=False)
             asyncio.get_running_loop().call_later(self._settings.retry.base_delay, lose)
 
+    def can_results_wait(self) -> bool:
+        """Whether a result may be kept a moment later: others are expected, and nobody waits for it.
+
+        With rounds that overlap, its players may have their next match to play.
+        """
+        return not self._settings.overlap_rounds and not self._open_matches.are_all_reported
+
     def _free_referee(self, ended: events.MatchEnded) -> None:
         """Let a referee have its next match while the result of the last one is being kept."""
+        self._open_matches.report(ended.match_id)
         if ended.match_id in self._assignments:
             referee_id = self._assignments[ended.match_id].referee_id
             self._referee_pool.release(referee_id, ended.match_id)

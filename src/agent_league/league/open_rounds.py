@@ -23,6 +23,8 @@ class OpenMatches:
         """For each match, what is done when all of its group have ended."""
         self._left: Counter[asyncio.Future[None]] = Counter()
         """How many matches of each group have not ended."""
+        self._reported: set[str] = set()
+        """Those whose result is being kept."""
 
     def __contains__(self, match_id: str) -> bool:
         return match_id in self._groups
@@ -45,8 +47,19 @@ class OpenMatches:
         self._groups[match_id] = latest = next(reversed(self._left))
         self._left[latest] += 1
 
+    def report(self, match_id: str) -> None:
+        """Note that the result of a match is there, and is being kept."""
+        if match_id in self._groups:
+            self._reported.add(match_id)
+
+    @property
+    def are_all_reported(self) -> bool:
+        """Whether nothing is left to do but to keep results."""
+        return len(self._reported) == len(self._groups)
+
     def end(self, match_id: str) -> None:
         over = self._groups.pop(match_id, None)
+        self._reported.discard(match_id)
         if over is None:
             return
         self._left[over] -= 1
@@ -59,6 +72,7 @@ class OpenMatches:
         """Forget the group that nobody waits for any more."""
         if self._left.pop(over, None):
             self._groups = {one: group for one, group in self._groups.items() if group is not over}
+            self._reported &= self._groups.keys()
 
 
 class Pause:

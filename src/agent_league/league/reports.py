@@ -151,7 +151,7 @@ class ReportReceiver:
         self._note_violations(report, referee, result)
         if self._context.events.has_happened(ended):
             return self._acknowledge_when_kept(report.match_id, KNOWN)
-        kept = self._context.events.add(ended, transcript)
+        kept = self._context.events.add(ended, transcript, self._dispatcher.can_results_wait)
         acknowledgement = Acknowledgement(match_id=report.match_id)
         return acknowledgement if kept is None else Deferred(acknowledgement, kept)
 

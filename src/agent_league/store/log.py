@@ -39,8 +39,11 @@ def apply_events(events: Iterable[StoredEvent], apply: Callable[[StoredEvent], N
 class Sink(Protocol):
     """Keeps events."""
 
-    def keep(self, *records: StoredEvent) -> Awaitable[None]:
-        """Return what is done when *records*, and all before them, are kept; `KEPT` if they are."""
+    def keep(self, *records: StoredEvent, may_wait: bool = False) -> Awaitable[None]:
+        """Return what is done when *records*, and all before them, are kept; `KEPT` if they are.
+
+        If they *may_wait*, more are expected in a moment, and can be written with them.
+        """
         ...
 
 
@@ -56,7 +59,7 @@ KEPT: Final[Awaitable[None]] = _Kept()
 class NullSink:
     """Keeps nothing: the log ends with its process."""
 
-    def keep(self, *records: StoredEvent) -> Awaitable[None]:
+    def keep(self, *records: StoredEvent, may_wait: bool = False) -> Awaitable[None]:
         """Drop *records*."""
         return KEPT
 
@@ -152,10 +155,20 @@ class EventLog:
             await asyncio.shield(kept)  # whoever waits may be cancelled: it is kept all the same
         return True
 
-    def add(self, event: Event, transcript: str = "") -> "asyncio.Future[None] | None":
-        """Keep *event*, which has not happened yet; return what is done then, or None if it is."""
+    def add(
+        self,
+        event: Event,
+        transcript: str = "",
+        may_wait: Callable[[], bool] = lambda: False,
+    ) -> "asyncio.Future[None] | None":
+        """Keep *event*, which has not happened yet; return what is done then, or None if it is.
+
+        Once the listeners know about it, *may_wait* says whether more such events are expected in
+        a moment, which can be written with it.
+        """
         self._apply(self._seq + 1, event)
-        return self._hand_over([*self._take_notes(), StoredEvent(self._seq, event, transcript)])
+        records = [*self._take_notes(), StoredEvent(self._seq, event, transcript)]
+        return self._hand_over(records, may_wait=may_wait())
 
     def note(self, event: Event) -> None:
         """Keep *event* without waiting; no later event is acknowledged before it is kept."""
@@ -177,10 +190,12 @@ class EventLog:
             with suppress(StoreError):
                 self._hand_over(self._take_notes())
 
-    def _hand_over(self, records: list[StoredEvent]) -> "asyncio.Future[None] | None":
+    def _hand_over(
+        self, records: list[StoredEvent], *, may_wait: bool = False
+    ) -> "asyncio.Future[None] | None":
         """Have *records* kept, and call the listeners then."""
         try:
-            keeping = self._sink.keep(*records)
+            keeping = self._sink.keep(*records, may_wait=may_wait)
         except StoreError as error:
             self.fail(error)
             raise

@@ -10,6 +10,9 @@ from agent_league.store.codec import Rows, Statement, group_rows, make_statement
 from agent_league.store.errors import StoreError
 from agent_league.store.log import StoredEvent
 
+GROUP_DELAY_S = 0.02
+"""What may wait for others is written with them, at the latest after these seconds."""
+
 
 class _PendingWrite(NamedTuple):
     """What is to be written in one transaction, and the future of the caller that waits for it."""
@@ -30,8 +33,12 @@ class Writer(ABC):
         self.link = ""
         """The link of the hash chain after the last event in a transaction; set when the league is opened."""
         self._waiting: list[_PendingWrite] = []
+        self._is_urgent = False
+        """Whether some of it must not wait for others."""
+        self._due: asyncio.Handle | None = None
+        """Begins the next transaction; None while one is being written."""
         self._idle: asyncio.Future[None] | None = None
-        """Done when nothing is being written; None if nothing is."""
+        """Done when everything is written; None if it is."""
         self._failure: StoreError | None = None
         self.on_failure: Callable[[StoreError], None] = lambda error: None
         """Called when a write fails, even if nobody awaits it."""
@@ -44,9 +51,12 @@ class Writer(ABC):
     async def disconnect(self) -> None:
         """Release the connection and the league's lock."""
 
-    def keep(self, *records: StoredEvent) -> "asyncio.Future[None]":
-        """Return a future that is done when *records*, and all before them, are kept."""
-        return self._add(partial(self._encode, records))
+    def keep(self, *records: StoredEvent, may_wait: bool = False) -> "asyncio.Future[None]":
+        """Return a future that is done when *records*, and all before them, are kept.
+
+        If they *may_wait*, more are expected in a moment, and written with them.
+        """
+        return self._add(partial(self._encode, records), may_wait=may_wait)
 
     def write(self, statements: Sequence[Statement]) -> "asyncio.Future[None]":
         """Write *statements* in one transaction, with all that come in until it begins."""
@@ -56,16 +66,22 @@ class Writer(ABC):
         statements, self.link = make_statements(self.league_id, records, self.link)
         return statements
 
-    def _add(self, make_statements: Callable[[], Sequence[Statement]]) -> "asyncio.Future[None]":
+    def _add(
+        self, make_statements: Callable[[], Sequence[Statement]], *, may_wait: bool = False
+    ) -> "asyncio.Future[None]":
         loop = asyncio.get_running_loop()
         done = loop.create_future()
         if self._failure is not None:
             done.set_exception(type(self._failure)(str(self._failure)))
             return done
         self._waiting.append(_PendingWrite(make_statements, done))
-        if self._idle is None:
+        is_first = self._idle is None
+        if is_first:
             self._idle = loop.create_future()
-            loop.call_soon(self._begin_transaction, loop)
+        is_sooner = not may_wait and not self._is_urgent
+        self._is_urgent = self._is_urgent or not may_wait
+        if is_first or (is_sooner and self._due is not None):
+            self._plan_transaction(loop)
         return done
 
     async def close(self) -> None:
@@ -75,8 +91,18 @@ class Writer(ABC):
         self._failure = self._failure or StoreError(f"{self.store} is closed")
         await self.disconnect()
 
+    def _plan_transaction(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Have the next transaction begin at once, or a little later if all that waits may wait."""
+        if self._due is not None:
+            self._due.cancel()
+        if self._is_urgent:
+            self._due = loop.call_soon(self._begin_transaction, loop)
+        else:
+            self._due = loop.call_later(GROUP_DELAY_S, self._begin_transaction, loop)
+
     def _begin_transaction(self, loop: asyncio.AbstractEventLoop) -> None:
         """Write all that is waiting in one transaction."""
+        self._due, self._is_urgent = None, False
         batch, self._waiting = self._waiting, []
         committing = self._start_commit(batch, loop)
         committing.add_done_callback(partial(self._end_transaction, loop, batch))
@@ -93,7 +119,7 @@ class Writer(ABC):
             self.on_failure(failure)
             batch, self._waiting = [*batch, *self._waiting], []
         if self._waiting:
-            loop.call_soon(self._begin_transaction, loop)
+            self._plan_transaction(loop)
         elif self._idle is not None:
             self._idle.set_result(None)
             self._idle = None
