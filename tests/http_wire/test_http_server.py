@@ -216,6 +216,34 @@ def test_closing_ends_what_takes_longer_than_grace(run: Run, unusual: tuple[str,
     run(main())
 
 
+@pytest.mark.parametrize("turns", range(1, 7))
+def test_closing_leaves_nothing_open_if_it_is_cancelled(run: Run, turns: int) -> None:
+    async def main() -> None:
+        asked = asyncio.Event()
+
+        async def hang(body: bytes) -> Answer:
+            asked.set()
+            await asyncio.Event().wait()
+            return echo(body)
+
+        async with place(hang) as here:
+            caller = await here.caller()
+            caller.send(post(b"x"))
+            await asked.wait()
+            closing = asyncio.ensure_future(here.server.close(5.0))
+            for _ in range(turns):
+                await asyncio.sleep(0)
+            closing.cancel()
+            with suppress(asyncio.CancelledError):
+                await closing
+            with pytest.raises(ConnectionRefusedError):
+                await asyncio.open_connection("127.0.0.1", here.port)
+            with suppress(ConnectionResetError):
+                assert await caller.ended()
+
+    run(main())
+
+
 def test_a_caller_that_leaves_does_no_harm(run: Run) -> None:
     async def main() -> None:
         asked = asyncio.Event()

@@ -323,16 +323,20 @@ class HttpServer:
             self._all_closed.set()
 
     async def close(self, grace: float = 1.0) -> None:
-        """Stop listening, and give requests in progress *grace* seconds to be answered."""
+        """Stop listening, and give requests in progress *grace* seconds to be answered.
+
+        Whoever is cancelled meanwhile leaves nothing open either.
+        """
         self.is_closing = True
-        await stop_listening(self._listeners)
-        for connection in tuple(self.connections):
-            connection.close()
-        if self.site.streams is not None:
-            await self.site.streams.close(grace)
-        await self._wait_until_closed(grace)
-        for connection in tuple(self.connections):
-            connection.abort()
+        try:
+            await stop_listening(self._listeners)
+            for connection in tuple(self.connections):
+                connection.close()
+            if self.site.streams is not None:
+                await self.site.streams.close(grace)
+            await self._wait_until_closed(grace)
+        finally:
+            self._close_at_once()
         await self._wait_until_closed(grace)
         for task in tuple(self.tasks):
             task.cancel()
@@ -340,6 +344,12 @@ class HttpServer:
             await asyncio.wait(tuple(self.tasks), timeout=grace)
         for listener in self._listeners:
             await listener.wait_closed()
+
+    def _close_at_once(self) -> None:
+        for listener in self._listeners:
+            listener.close()
+        for connection in tuple(self.connections):
+            connection.abort()
 
     async def _wait_until_closed(self, within: float) -> None:
         self._all_closed.clear()
