@@ -3,6 +3,7 @@
 import multiprocessing
 import os
 import statistics
+import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -21,6 +22,8 @@ LONGEST_RUN = 900.0
 """Seconds after which a league that was to be measured is given up."""
 ALLOCATOR = {"MALLOC_MMAP_THRESHOLD_": "1048576", "MALLOC_TRIM_THRESHOLD_": "4194304"}
 """Keeps glibc from mapping memory for every receive of asyncio, which it does or not by chance."""
+_ALL_ITS_THREADS = 2
+"""The clock of a process that counts what the scheduler counts: see clock_getcpuclockid(3)."""
 
 os.environ.update(ALLOCATOR)  # every process that is measured inherits it
 
@@ -69,6 +72,13 @@ def compute_cost(matches: int, before: Reading, after: Reading) -> Cost:
 
 
 def _read_cpu(pid: int) -> float:
+    """Return the seconds of CPU of a process, dead threads included.
+
+    Linux has an exact clock for every process. What it tells elsewhere comes in steps of 10 ms,
+    which is 2 % of a league.
+    """
+    if sys.platform == "linux":
+        return time.clock_gettime((~pid << 3) | _ALL_ITS_THREADS)
     times = psutil.Process(pid).cpu_times()
     return float(times.user + times.system)
 
