@@ -4,6 +4,7 @@ import logging
 from collections import Counter
 from contextlib import suppress
 from enum import IntEnum
+from functools import cache
 from heapq import nsmallest
 from operator import itemgetter
 from typing import Protocol
@@ -116,3 +117,7 @@ def raise_file_limit() -> int:
 def make_limit() -> ConnectionLimit:
     """Return a limit that leaves half of the files to the store, the logs and calls of our own."""
     return ConnectionLimit(min(MAX_CONNECTIONS, raise_file_limit() // 2))
+
+
+get_shared_limit = cache(make_limit)
+"""Returns the limit that all servers of this process share."""

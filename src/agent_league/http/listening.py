@@ -33,7 +33,9 @@ async def stop_listening(listeners: Sequence[asyncio.Server]) -> None:
     with suppress(NotImplementedError):  # the loop of Windows accepts in another way
         for sock in [sock for listener in listeners for sock in listener.sockets]:
             loop.remove_reader(sock)
-    for _ in range(2):  # the loop's turns from an accepted socket to `connection_made`
-        await asyncio.sleep(0)
-    for listener in listeners:
-        listener.close()
+    try:
+        for _ in range(2):  # the loop's turns from an accepted socket to `connection_made`
+            await asyncio.sleep(0)
+    finally:
+        for listener in listeners:
+            listener.close()

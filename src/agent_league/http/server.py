@@ -5,14 +5,14 @@ import socket
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from functools import cache, partial
+from functools import partial
 from ipaddress import ip_address
 from typing import Any, Self, cast
 
 from agent_league.http.allowances import CallerAllowance
 from agent_league.http.exchange import Answer
 from agent_league.http.known_heads import KnownHeads
-from agent_league.http.limits import ConnectionLimit, Worth, make_limit
+from agent_league.http.limits import ConnectionLimit, Worth, get_shared_limit
 from agent_league.http.listening import start_listening, stop_listening
 from agent_league.http.local_socket import find_address
 from agent_league.http.request_reader import RequestReader
@@ -283,9 +283,6 @@ class ServerConnection(asyncio.Protocol):
             self._task.cancel()
 
 
-_get_shared_limit = cache(make_limit)
-
-
 class HttpServer:
     """One site on one listening socket; several may live in one event loop."""
 
@@ -311,7 +308,7 @@ class HttpServer:
         address = sock.getsockname()[0].partition("%")[0]
         names = site.names | {address}  # it may be another one of this machine, as 127.0.0.2
         own = replace(site, local=ip_address(address).is_loopback, names=names)
-        server = cls(own, limit or _get_shared_limit())
+        server = cls(own, limit or get_shared_limit())
         server._listeners = await start_listening(partial(ServerConnection, server), sock)
         return server
 
@@ -323,10 +320,7 @@ class HttpServer:
             self._all_closed.set()
 
     async def close(self, grace: float = 1.0) -> None:
-        """Stop listening, and give requests in progress *grace* seconds to be answered.
-
-        Whoever is cancelled meanwhile leaves nothing open either.
-        """
+        """Stop listening, and give requests in progress *grace* seconds, or none if cancelled."""
         self.is_closing = True
         try:
             await stop_listening(self._listeners)
@@ -336,7 +330,8 @@ class HttpServer:
                 await self.site.streams.close(grace)
             await self._wait_until_closed(grace)
         finally:
-            self._close_at_once()
+            for connection in tuple(self.connections):
+                connection.abort()
         await self._wait_until_closed(grace)
         for task in tuple(self.tasks):
             task.cancel()
@@ -344,12 +339,6 @@ class HttpServer:
             await asyncio.wait(tuple(self.tasks), timeout=grace)
         for listener in self._listeners:
             await listener.wait_closed()
-
-    def _close_at_once(self) -> None:
-        for listener in self._listeners:
-            listener.close()
-        for connection in tuple(self.connections):
-            connection.abort()
 
     async def _wait_until_closed(self, within: float) -> None:
         self._all_closed.clear()

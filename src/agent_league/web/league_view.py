@@ -16,6 +16,7 @@ from agent_league.tournament.pairing import Played
 from agent_league.tournament.standings import Table
 from agent_league.vocabulary import PlayerId
 from agent_league.web.aliases import make_aliases
+from agent_league.web.followers import Followers
 from agent_league.web.rating_book import RatingBook
 from agent_league.web.records import Records
 
@@ -70,6 +71,7 @@ class LeagueView:
         """Whether another process may be running the league, and adds to its store."""
         self._ranks = RankBook(season)
         self.ratings = RatingBook(season, lambda: list_played(season))
+        self.followers = Followers()
         self._waiting: asyncio.Event | None = None
         """Set at the next event, if anybody waits for one."""
 

@@ -103,3 +103,4 @@ class LiveSite:
         """Show everybody how the league ended, and end their streams."""
         if "_site" in self.__dict__:  # somebody has looked
             await self._site.broadcast.finish()
+            await self._view.followers.wait_for_requests()
