@@ -145,6 +145,23 @@ def test_what_is_noted_is_kept_soon_though_nothing_follows() -> None:
     run(scenario())
 
 
+def test_what_is_noted_after_another_event_was_kept_has_its_own_time() -> None:
+    async def scenario() -> None:
+        gate = Gate()
+        gate.opened.set()
+        log = EventLog(gate)
+        log.note(SEASON[0])
+        await log.append(SEASON[1])
+        await asyncio.sleep(0.9 * NOTE_DELAY_S)
+        log.note(SEASON[2])
+        await asyncio.sleep(0.9 * NOTE_DELAY_S)
+        assert gate.asked == list(STORED[:2])
+        await asyncio.sleep(1.1 * NOTE_DELAY_S)
+        assert gate.asked == list(STORED[:3])
+
+    run(scenario())
+
+
 def test_a_listener_for_kept_events_is_called_when_the_event_is_kept_and_not_before() -> None:
     async def scenario() -> None:
         gate = Gate()

@@ -13,8 +13,8 @@ from agent_league.store.events import Event
 Kind = TypeVar("Kind", bound=Event)
 Listener: TypeAlias = Callable[[Any], None]
 
-NOTE_DELAY_S = 0.05
-"""Events nobody awaits are written with the next batch, at the latest after these seconds."""
+NOTE_DELAY_S = 0.025
+"""Events nobody awaits are written with the next batch, at the latest after twice these seconds."""
 
 
 class StoredEvent(NamedTuple):
@@ -177,16 +177,23 @@ class EventLog:
         self._apply(self._seq + 1, event)
         self._notes.append(StoredEvent(self._seq, event))
         if self._due is None:
-            self._due = asyncio.get_running_loop().call_later(NOTE_DELAY_S, self._keep_notes)
+            self._plan_notes()
 
     def _take_notes(self) -> list[StoredEvent]:
         """Return the noted events that are not being written yet."""
         notes, self._notes = self._notes, []
         return notes
 
-    def _keep_notes(self) -> None:
+    def _plan_notes(self) -> None:
+        """Have the first noted event written in a moment, if it is not written with another before."""
+        loop, first = asyncio.get_running_loop(), self._notes[0]
+        self._due = loop.call_later(NOTE_DELAY_S, self._keep_notes, first)
+
+    def _keep_notes(self, first: StoredEvent) -> None:
         self._due = None
-        if self._notes:  # else they were written with an event that somebody awaited
+        if self._notes and self._notes[0] is not first:  # those of now are newer
+            self._plan_notes()
+        elif self._notes:
             with suppress(StoreError):
                 self._hand_over(self._take_notes())
 
@@ -202,7 +209,7 @@ class EventLog:
         if keeping is KEPT:
             self._confirm(records)
             return None
-        kept = asyncio.ensure_future(keeping)
+        kept = keeping if isinstance(keeping, asyncio.Future) else asyncio.ensure_future(keeping)
         kept.add_done_callback(partial(self._end_keeping, records))
         return kept
 
