@@ -43,6 +43,11 @@ class Output(io.TextIOBase):
     def encoding(self) -> str:  # type: ignore[override]  # a plain attribute in the stubs
         return self._encoding
 
+    @property
+    def text(self) -> str:
+        """All that was written so far."""
+        return self._text
+
     def write(self, text: str) -> int:
         with self._changed:
             self._text += text

@@ -53,6 +53,9 @@ def running(*arguments: str, cwd: Path | None = None, encoding: str = "utf-8") -
         program.thread.start()
         try:
             yield program
+        except Exception as error:
+            error.add_note(f"league {' '.join(arguments)} printed: {program.stderr.text}")
+            raise
         finally:
             program.interrupt()
             program.thread.join()
