@@ -148,8 +148,9 @@ def test_the_organiser_pauses_voids_and_disqualifies_from_the_page(
         expect(live.locator("#table .away")).to_contain_text("disqualified")
         order(page, "announce", text="Lunch <i>now</i>")
         expect(page.locator("#answer")).to_contain_text("Done")
-        (tmp_path / "hurry").touch()
         order(page, "resume_league")
+        expect(page.locator("#answer")).to_contain_text("Done: Go on")
+        (tmp_path / "hurry").touch()  # not before: the page is read again after every order
         expect(live.locator("#round")).to_contain_text("The league is over")
         stage.manager.wait()
         season = load_kept_season(tmp_path)
