@@ -3,7 +3,8 @@ import gc
 import logging
 import socket
 import weakref
-from contextlib import suppress
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 
 import msgspec
@@ -14,7 +15,9 @@ from agent_league.http.exchange import Answer
 from agent_league.http.server import HttpServer
 from agent_league.http.site import MCP, Headers, Site
 from http_wire.raw_caller import (
+    Caller,
     Handler,
+    Place,
     Run,
     echo,
     fail_later,
@@ -197,20 +200,27 @@ def test_closing_ends_a_connection_that_has_just_been_accepted(run: Run, turns: 
         gc.enable()
 
 
+@asynccontextmanager
+async def hanging_call(*unusual: str) -> AsyncIterator[tuple[Place, Caller]]:
+    """A server, and a caller that waits for an answer which never comes."""
+    asked = asyncio.Event()
+
+    async def hang(body: bytes) -> Answer:
+        asked.set()
+        await asyncio.Event().wait()
+        return echo(body)
+
+    async with place(hang) as here:
+        caller = await here.caller()
+        caller.send(post(b"x", *unusual))
+        await asked.wait()
+        yield here, caller
+
+
 @pytest.mark.parametrize("unusual", [(), ("expect: 100-continue",)])
 def test_closing_ends_what_takes_longer_than_grace(run: Run, unusual: tuple[str, ...]) -> None:
     async def main() -> None:
-        asked = asyncio.Event()
-
-        async def hang(body: bytes) -> Answer:
-            asked.set()
-            await asyncio.Event().wait()
-            return echo(body)
-
-        async with place(hang) as here:
-            caller = await here.caller()
-            caller.send(post(b"x", *unusual))
-            await asked.wait()
+        async with hanging_call(*unusual) as (here, _):
             await here.server.close(0.05)
 
     run(main())
@@ -219,17 +229,7 @@ def test_closing_ends_what_takes_longer_than_grace(run: Run, unusual: tuple[str,
 @pytest.mark.parametrize("turns", range(1, 7))
 def test_closing_leaves_nothing_open_if_it_is_cancelled(run: Run, turns: int) -> None:
     async def main() -> None:
-        asked = asyncio.Event()
-
-        async def hang(body: bytes) -> Answer:
-            asked.set()
-            await asyncio.Event().wait()
-            return echo(body)
-
-        async with place(hang) as here:
-            caller = await here.caller()
-            caller.send(post(b"x"))
-            await asked.wait()
+        async with hanging_call() as (here, caller):
             closing = asyncio.ensure_future(here.server.close(5.0))
             for _ in range(turns):
                 await asyncio.sleep(0)
