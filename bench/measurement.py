@@ -22,8 +22,8 @@ LONGEST_RUN = 900.0
 """Seconds after which a league that was to be measured is given up."""
 ALLOCATOR = {"MALLOC_MMAP_THRESHOLD_": "1048576", "MALLOC_TRIM_THRESHOLD_": "4194304"}
 """Keeps glibc from mapping memory for every receive of asyncio, which it does or not by chance."""
-_ALL_ITS_THREADS = 2
-"""The clock of a process that counts what the scheduler counts: see clock_getcpuclockid(3)."""
+_SCHEDULER_CLOCK = 2
+"""The kind of clock that Linux makes for a process: see clock_getcpuclockid(3)."""
 
 os.environ.update(ALLOCATOR)  # every process that is measured inherits it
 
@@ -72,13 +72,13 @@ def compute_cost(matches: int, before: Reading, after: Reading) -> Cost:
 
 
 def _read_cpu(pid: int) -> float:
-    """Return the seconds of CPU of a process, dead threads included.
+    """Return the seconds of CPU of a process and all its threads.
 
-    Linux has an exact clock for every process. What it tells elsewhere comes in steps of 10 ms,
-    which is 2 % of a league.
+    Linux has an exact clock for each process. Other numbers come in steps of 10 ms, which is 2 %
+    of a league.
     """
     if sys.platform == "linux":
-        return time.clock_gettime((~pid << 3) | _ALL_ITS_THREADS)
+        return time.clock_gettime((~pid << 3) | _SCHEDULER_CLOCK)
     times = psutil.Process(pid).cpu_times()
     return float(times.user + times.system)
 
